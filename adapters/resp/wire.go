@@ -1,0 +1,332 @@
+package resp
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"strconv"
+	"time"
+
+	"rcbench/adapters"
+)
+
+const readBuffer = 16 << 10
+
+// A wire is one connection. Commands are appended to out, flushed with one
+// write, and their replies read in order. It is used by one goroutine at a
+// time.
+type wire struct {
+	nc      net.Conn
+	br      *bufio.Reader
+	out     []byte
+	timeout time.Duration // for each flush and the replies after it; 0 is none
+
+	err  error       // the first failure of the transport; sticks
+	stop func() bool // disarms the context's watch
+}
+
+func newWire(nc net.Conn, timeout time.Duration) *wire {
+	return &wire{nc: nc, br: bufio.NewReaderSize(nc, readBuffer), timeout: timeout}
+}
+
+// watch makes ctx end the exchange that begins. It costs nothing for a
+// context that cannot be cancelled.
+func (w *wire) watch(ctx context.Context) {
+	if ctx.Done() != nil {
+		w.stop = context.AfterFunc(ctx, func() { w.nc.SetDeadline(aLongTimeAgo) })
+	}
+}
+
+// unwatch ends the exchange, whose result was err. An exchange that ctx ended
+// leaves the connection unusable: a late reply would answer the next command.
+func (w *wire) unwatch(ctx context.Context, err error) error {
+	if w.stop == nil {
+		return err
+	}
+	stopped := w.stop()
+	w.stop = nil
+	if !stopped {
+		if w.err == nil {
+			w.err = fmt.Errorf("resp: connection given up: %w", ctx.Err())
+		}
+		if err != nil {
+			return ctx.Err()
+		}
+	}
+	return err
+}
+
+// command appends one command.
+func (w *wire) command(args ...string) { w.out = appendCommand(w.out, args...) }
+
+func appendCommand(b []byte, args ...string) []byte {
+	b = appendHeader(b, '*', len(args))
+	for _, a := range args {
+		b = appendBulk(b, a)
+	}
+	return b
+}
+
+func appendHeader(b []byte, kind byte, n int) []byte {
+	b = append(b, kind)
+	b = strconv.AppendInt(b, int64(n), 10)
+	return append(b, '\r', '\n')
+}
+
+func appendBulk(b []byte, s string) []byte {
+	b = appendHeader(b, '$', len(s))
+	b = append(b, s...)
+	return append(b, '\r', '\n')
+}
+
+// flush sends what was appended. Its error is kept for the read that follows.
+func (w *wire) flush() {
+	w.send(w.out)
+	if cap(w.out) > 1<<20 {
+		w.out = nil // one large value does not stay for ever
+	}
+	w.out = w.out[:0]
+}
+
+func (w *wire) send(b []byte) {
+	if w.err != nil {
+		return
+	}
+	if w.timeout > 0 {
+		w.nc.SetDeadline(time.Now().Add(w.timeout))
+	}
+	if _, err := w.nc.Write(b); err != nil {
+		w.fail(err)
+	}
+}
+
+// fail keeps the first failure of the transport and returns it.
+func (w *wire) fail(err error) error {
+	if w.err == nil {
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF // the server closed; a reply was due
+		}
+		w.err = fmt.Errorf("resp: %s: %w", w.nc.RemoteAddr(), err)
+	}
+	return w.err
+}
+
+// header reads the first line of a reply without its end. The line is valid
+// until the next read.
+func (w *wire) header() (kind byte, line []byte, err error) {
+	if w.err != nil {
+		return 0, nil, w.err
+	}
+	for {
+		line, err = w.br.ReadSlice('\n')
+		if err != nil {
+			return 0, nil, w.fail(err)
+		}
+		if len(line) < 3 || line[len(line)-2] != '\r' {
+			return 0, nil, w.fail(fmt.Errorf("protocol error: line %.40q", line))
+		}
+		kind, line = line[0], line[1:len(line)-2]
+		if kind != '>' {
+			return kind, line, nil
+		}
+		// A RESP3 push answers no command.
+		n, err := w.integer(line)
+		for range n {
+			if err == nil {
+				_, err = w.any()
+			}
+		}
+		if err != nil {
+			return 0, nil, err
+		}
+	}
+}
+
+// integer parses the decimal of a header.
+func (w *wire) integer(line []byte) (int64, error) {
+	digits, negative := line, false
+	if len(line) > 0 && line[0] == '-' {
+		digits, negative = line[1:], true
+	}
+	if len(digits) == 0 || len(digits) > 19 {
+		return 0, w.fail(fmt.Errorf("protocol error: integer %.40q", line))
+	}
+	var n int64
+	for _, d := range digits {
+		if d < '0' || d > '9' {
+			return 0, w.fail(fmt.Errorf("protocol error: integer %.40q", line))
+		}
+		n = n*10 + int64(d-'0')
+	}
+	if negative {
+		n = -n
+	}
+	return n, nil
+}
+
+// body reads n bytes and the line end after them into memory of its own.
+func (w *wire) body(n int64) ([]byte, error) {
+	if n > 512<<20 { // proto-max-bulk-len
+		return nil, w.fail(fmt.Errorf("protocol error: bulk of %d bytes", n))
+	}
+	v := make([]byte, n)
+	if _, err := io.ReadFull(w.br, v); err != nil {
+		return nil, w.fail(err)
+	}
+	end, err := w.br.Peek(2)
+	if err != nil {
+		return nil, w.fail(err)
+	}
+	if end[0] != '\r' || end[1] != '\n' {
+		return nil, w.fail(fmt.Errorf("protocol error: %q after a bulk of %d bytes", end, n))
+	}
+	w.br.Discard(2)
+	return v, nil
+}
+
+// bulk reads a bulk reply; adapters.ErrNil if it is missing.
+func (w *wire) bulk() ([]byte, error) {
+	kind, line, err := w.header()
+	if err != nil {
+		return nil, err
+	}
+	if kind != '$' {
+		return nil, w.other("bulk", kind, line)
+	}
+	n, err := w.integer(line)
+	if err != nil {
+		return nil, err
+	}
+	if n < 0 {
+		return nil, adapters.ErrNil
+	}
+	return w.body(n)
+}
+
+// int reads an integer reply.
+func (w *wire) int() (int64, error) {
+	kind, line, err := w.header()
+	if err != nil {
+		return 0, err
+	}
+	if kind != ':' {
+		return 0, w.other("integer", kind, line)
+	}
+	return w.integer(line)
+}
+
+// status reads a status reply and checks that it is want.
+func (w *wire) status(want string) error {
+	kind, line, err := w.header()
+	if err != nil {
+		return err
+	}
+	if kind != '+' {
+		return w.other("status", kind, line)
+	}
+	if string(line) != want {
+		return adapters.Unexpected("resp", string(line), want)
+	}
+	return nil
+}
+
+// array reads the header of an array; adapters.ErrNil if it is missing.
+func (w *wire) array() (int64, error) {
+	kind, line, err := w.header()
+	if err != nil {
+		return 0, err
+	}
+	if kind != '*' {
+		return 0, w.other("array", kind, line)
+	}
+	n, err := w.integer(line)
+	if err == nil && n < 0 {
+		return 0, adapters.ErrNil
+	}
+	return n, err
+}
+
+// other is the error for a reply of another kind than the command answers:
+// the server's error, a null of RESP3, or a stream that is out of step, which
+// ends the connection.
+func (w *wire) other(want string, kind byte, line []byte) error {
+	switch kind {
+	case '-':
+		return adapters.ReplyError(line)
+	case '_':
+		return adapters.ErrNil
+	}
+	return w.fail(fmt.Errorf("protocol error: reply %.40q, want %s", string(kind)+string(line), want))
+}
+
+// any reads a reply of any kind, in the form that Client.Do returns.
+func (w *wire) any() (any, error) {
+	kind, line, err := w.header()
+	if err != nil {
+		return nil, err
+	}
+	switch kind {
+	case '+', '(':
+		return string(line), nil
+	case '-', '_':
+		return nil, w.other("", kind, line)
+	case ':':
+		return w.integer(line)
+	case '#':
+		return string(line) == "t", nil
+	case ',':
+		f, err := strconv.ParseFloat(string(line), 64)
+		if err != nil {
+			return nil, w.fail(fmt.Errorf("protocol error: double %.40q", line))
+		}
+		return f, nil
+	case '$', '=', '!', '*', '~', '%':
+		n, err := w.integer(line)
+		if err != nil {
+			return nil, err
+		}
+		return w.sized(kind, n)
+	}
+	return nil, w.other("a RESP reply", kind, line)
+}
+
+// sized reads the rest of a reply whose header has a size.
+func (w *wire) sized(kind byte, n int64) (any, error) {
+	switch {
+	case n < 0:
+		return nil, adapters.ErrNil
+	case kind == '%':
+		n *= 2
+		fallthrough
+	case kind == '*' || kind == '~':
+		if n > math.MaxInt32 {
+			return nil, w.fail(fmt.Errorf("protocol error: array of %d elements", n))
+		}
+		elems := make([]any, 0, min(n, 1024))
+		for range n {
+			v, err := w.any()
+			if err != nil && w.err != nil {
+				return nil, err
+			}
+			if errors.Is(err, adapters.ErrReply) {
+				v = err // an element of EXEC's reply
+			}
+			elems = append(elems, v)
+		}
+		return elems, nil
+	}
+	b, err := w.body(n)
+	switch {
+	case err != nil:
+		return nil, err
+	case kind == '!':
+		return nil, adapters.ReplyError(b)
+	case kind == '=' && len(b) > 4:
+		b = b[4:] // a verbatim string begins with its format: "txt:"
+	}
+	return string(b), nil
+}

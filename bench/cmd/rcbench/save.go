@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"golang.org/x/perf/benchfmt"
+
+	"rcbench/bench/internal/forks"
+	"rcbench/bench/internal/meter"
+	"rcbench/bench/internal/turns"
+	"rcbench/internal/target"
+)
+
+// header is what all lines of a file have in common.
+func header(s *target.Server) []benchfmt.Config {
+	lines := []benchfmt.Config{}
+	add := func(key, value string) {
+		lines = append(lines, benchfmt.Config{Key: key, Value: []byte(value), File: true})
+	}
+	add("goos", runtime.GOOS)
+	add("goarch", runtime.GOARCH)
+	add("pkg", suite)
+	if cpu := cpuModel(); cpu != "" {
+		add("cpu", cpu)
+	}
+	add("server", s.Describe())
+	if s.Miniredis() {
+		add("warning", target.MiniredisWarning)
+	}
+	add("go", runtime.Version())
+	return lines
+}
+
+// cpuModel is the name of the processor where the system tells it in the way
+// of Linux, else "".
+func cpuModel() string {
+	text, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(text)) {
+		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+// save writes the benchmark file, one line for each fork and client, and
+// beside it every turn as a line of JSON.
+func save(path string, head []benchfmt.Config, p forks.Plan, r *forks.Result, list *turns.List) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	for _, c := range list.Clients {
+		fmt.Fprintf(&b, "# client %s %s\n", c.Name, c.Version)
+	}
+	b.WriteString(meter.Units)
+	w := benchfmt.NewWriter(&b)
+	for _, sum := range r.Sums() {
+		if err := w.Write(line(head, p, sum, list.Procs)); err != nil {
+			return err
+		}
+	}
+	if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
+		return err
+	}
+	return saveTurns(strings.TrimSuffix(path, filepath.Ext(path))+".turns.jsonl", p, r)
+}
+
+// line is the benchmark line of an arm in one fork.
+func line(head []benchfmt.Config, p forks.Plan, s forks.Sum, procs int) *benchfmt.Result {
+	name := strings.TrimPrefix(p.Comparisons[s.Comparison].Entries[s.Entry].Case, "Benchmark")
+	if procs > 1 {
+		name = fmt.Sprintf("%s-%d", name, procs)
+	}
+	r := &benchfmt.Result{Config: head, Name: benchfmt.Name(name), Iters: int(s.Ops)}
+	for _, m := range s.Metrics() {
+		r.Values = append(r.Values, benchfmt.Value{Value: m.Value, Unit: m.Unit})
+	}
+	return r
+}
+
+// saveTurns writes one JSON object a line for each turn.
+func saveTurns(path string, p forks.Plan, r *forks.Result) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	w := bufio.NewWriter(f)
+	enc := json.NewEncoder(w)
+	for _, s := range r.Slices {
+		if err := enc.Encode(map[string]any{
+			"case":      p.Comparisons[s.Comparison].Entries[s.Entry].Case,
+			"fork":      s.Fork,
+			"round":     s.Round,
+			"ops":       s.Ops,
+			"ns":        s.Elapsed.Nanoseconds(),
+			"client-ns": s.CPU.Nanoseconds(),
+			"server-ns": s.Server.CPU.Nanoseconds(),
+			"mallocs":   s.Mallocs,
+			"bytes":     s.Bytes,
+		}); err != nil {
+			return err
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// benchstat prints benchstat's tables, one column a client.
+func benchstat(ctx context.Context, path string, stdout io.Writer) error {
+	cmd := exec.CommandContext(ctx, "go", "tool", "benchstat",
+		"-col", "/client", "-filter", ".unit:(ns/op OR cmds/s OR B/op OR allocs/op OR client-cpu-ns/op)", path)
+	cmd.Stdout = stdout
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("benchstat: %w: %s", err, strings.TrimSpace(stderr.String()))
+	}
+	return nil
+}

@@ -1,0 +1,339 @@
+// Package forks runs a comparison: for every fork one fresh process an arm,
+// and in each fork every comparison in turns of a few milliseconds.
+//
+//	fork        all arms are started, one process each
+//	  comparison    in an order drawn anew: the arms open the same case
+//	    round           in an order drawn anew: each arm takes one turn
+//	      turn              a fixed number of ops, calibrated per arm
+//
+// Only one arm measures at a time, while the connections of the others stay
+// open. Before and after each turn the server's counters are read, and a turn
+// that the server does not agree with ends the arm's part in the comparison:
+// it is named in the Result and its figures are left out, the rest goes on.
+//
+// Note: the number of ops of a turn is fixed for the life of a comparison and
+// not adapted to the machine's mood. A turn that always took 4 ms would do
+// fewer ops when the machine is slow, and weight the slow times less.
+package forks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"rcbench/bench/internal/meter"
+	"rcbench/bench/internal/turns"
+	"rcbench/internal/target"
+)
+
+// An Arm is what one process is: a build of the benchmarks with its flags.
+type Arm struct {
+	Name   string // unique: "goredis", or "base" and "head"
+	Binary string // a compiled test binary of package bench
+	Args   []string
+	// Stretch lengthens the measured time of each turn of the arm by this
+	// share of it, with real waiting: 0.03 is a slowdown of 3 %. It is how
+	// aa finds out what this machine can see.
+	Stretch float64
+}
+
+// A Comparison is one case measured by several arms.
+type Comparison struct {
+	Name    string // of the case, without what differs between the arms
+	Entries []Entry
+}
+
+// An Entry is an arm's part in a comparison.
+type Entry struct {
+	Arm  int    // index into Plan.Arms
+	Case string // the full name of the case in that arm
+}
+
+// A Plan says what to run.
+type Plan struct {
+	Arms        []Arm
+	Comparisons []Comparison
+	Forks       int
+	Budget      time.Duration // wall time for all of it
+	Turn        time.Duration // aim for the length of a turn; 0 is DefaultTurn
+	Seed        uint64        // of every order that is drawn
+	Env         []string      // added to the environment of the arms
+	Stderr      io.Writer     // of the arms
+	Server      meter.Source
+	Progress    func(Progress) // called often, by one goroutine; may be nil
+}
+
+// DefaultTurn is long enough for the start and the end of a turn to weigh
+// less than a per cent, and short enough for the machine not to change.
+const DefaultTurn = 4 * time.Millisecond
+
+// Progress says how far a run is.
+type Progress struct {
+	Fork, Forks int // from 1
+	Comparison  string
+	Elapsed     time.Duration
+	Budget      time.Duration
+}
+
+// A Slice is one turn.
+type Slice struct {
+	Comparison int // index into Plan.Comparisons
+	Entry      int // index into its Entries
+	Fork       int
+	Round      int
+	Ops        int64
+	turns.Outcome
+	Claim  turns.Opened    // what one op claims
+	Server target.Counters // the difference over the turn; zero if not Verified
+}
+
+// A Failure is an arm that could not go on.
+type Failure struct {
+	Comparison int // -1: not in a comparison
+	Entry      int
+	Arm        string
+	Fork       int
+	Err        error
+}
+
+func (f Failure) Error() string { return fmt.Sprintf("%s, fork %d: %v", f.Arm, f.Fork+1, f.Err) }
+
+// A Skip is a case that its client cannot run on this server.
+type Skip struct{ Case, Why string }
+
+// A Result is all that was measured, complete or not.
+type Result struct {
+	Slices   []Slice
+	Failures []Failure
+	Skips    []Skip
+	Forks    int           // completed
+	Elapsed  time.Duration // wall time
+	Measured time.Duration // part of it inside turns
+	Verified bool          // the server told its counters
+}
+
+// Run carries out a plan. It returns what there is when ctx is done, together
+// with ctx's error; no process is left when it returns.
+func Run(ctx context.Context, p Plan) (*Result, error) {
+	if p.Turn == 0 {
+		p.Turn = DefaultTurn
+	}
+	r := &runner{
+		Plan:   p,
+		start:  time.Now(),
+		rand:   rand.New(rand.NewPCG(p.Seed, 0)),
+		ops:    map[Entry]int64{},
+		out:    map[[2]int]bool{},
+		result: &Result{},
+	}
+	var err error
+	for fork := 0; fork < p.Forks && err == nil; fork++ {
+		err = r.fork(ctx, fork)
+	}
+	r.result.Elapsed = time.Since(r.start)
+	return r.result, err
+}
+
+type runner struct {
+	Plan
+	start  time.Time
+	rand   *rand.Rand
+	ops    map[Entry]int64 // of a turn, once calibrated
+	out    map[[2]int]bool // comparison, entry: failed, takes no further part
+	slots  int             // comparisons begun, over all forks
+	result *Result
+	last   target.Counters // the latest reading
+}
+
+// fork starts the arms, goes through all comparisons once, and ends the arms.
+func (r *runner) fork(ctx context.Context, fork int) error {
+	procs := make([]*process, len(r.Arms))
+	defer func() {
+		for _, p := range procs {
+			p.end()
+		}
+	}()
+	for i, arm := range r.Arms {
+		p, err := start(ctx, arm, r.Env, r.Stderr)
+		if err != nil {
+			r.fail(Failure{Comparison: -1, Arm: arm.Name, Fork: fork, Err: err})
+			continue
+		}
+		procs[i] = p
+	}
+	for _, c := range r.rand.Perm(len(r.Comparisons)) {
+		if r.Progress != nil {
+			r.Progress(Progress{Fork: fork + 1, Forks: r.Forks, Comparison: r.Comparisons[c].Name,
+				Elapsed: time.Since(r.start), Budget: r.Budget})
+		}
+		left := r.Forks*len(r.Comparisons) - r.slots
+		r.slots++
+		until := time.Now().Add((r.Budget - time.Since(r.start)) / time.Duration(left))
+		if err := r.compare(ctx, fork, c, procs, until); err != nil {
+			return err
+		}
+	}
+	r.result.Forks++
+	return nil
+}
+
+// compare takes rounds until the time is up, at least one.
+func (r *runner) compare(ctx context.Context, fork, c int, procs []*process, until time.Time) error {
+	var open []*seat
+	for e, entry := range r.Comparisons[c].Entries {
+		if p := procs[entry.Arm]; p != nil && !p.dead && !r.out[[2]int{c, e}] {
+			open = append(open, &seat{process: p, entry: entry, comparison: c, index: e, fork: fork})
+		}
+	}
+	defer func() {
+		for _, s := range open {
+			s.process.call(ctx, turns.Request{Do: "close"}, turnLimit)
+		}
+	}()
+	each := func(f func(*seat) error) error {
+		for i := 0; i < len(open); i++ {
+			err := f(open[i])
+			if err == nil {
+				continue
+			}
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			s := open[i]
+			r.out[[2]int{c, s.index}] = true
+			r.fail(Failure{Comparison: c, Entry: s.index, Arm: r.Arms[s.entry.Arm].Name, Fork: fork, Err: err})
+			s.process.call(ctx, turns.Request{Do: "close"}, turnLimit)
+			open = append(open[:i:i], open[i+1:]...)
+			i--
+		}
+		return nil
+	}
+	err := each(func(s *seat) error { return s.open(ctx) })
+	open = slices.DeleteFunc(open, func(s *seat) bool { return r.skipped(s) })
+	if err == nil {
+		err = r.read(ctx)
+	}
+	if err == nil {
+		err = each(func(s *seat) error { return r.calibrate(ctx, s) })
+	}
+	for round := 0; err == nil && len(open) > 0 && (round == 0 || time.Now().Before(until)); round++ {
+		r.rand.Shuffle(len(open), func(i, j int) { open[i], open[j] = open[j], open[i] })
+		err = each(func(s *seat) error {
+			slice, err := r.turn(ctx, s, r.ops[s.entry])
+			if err != nil {
+				return err
+			}
+			slice.Round = round
+			r.result.Slices = append(r.result.Slices, slice)
+			r.result.Measured += slice.Elapsed
+			return nil
+		})
+	}
+	return err
+}
+
+// skipped says whether the client cannot run the case on this server, which is
+// no failure.
+func (r *runner) skipped(s *seat) bool {
+	if s.claim.Skip == "" {
+		return false
+	}
+	r.out[[2]int{s.comparison, s.index}] = true
+	r.result.Skips = append(r.result.Skips, Skip{Case: s.entry.Case, Why: s.claim.Skip})
+	return true
+}
+
+func (r *runner) fail(f Failure) { r.result.Failures = append(r.result.Failures, f) }
+
+// read takes a reading of the server's counters, from which the next turn
+// counts.
+func (r *runner) read(ctx context.Context) error {
+	counters, err := r.Server.Counters(ctx)
+	if errors.Is(err, target.ErrNoCounters) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("reading the server's counters: %w", err)
+	}
+	r.last, r.result.Verified = counters, true
+	return nil
+}
+
+// turn lets one arm run ops and holds its claim against the server.
+func (r *runner) turn(ctx context.Context, s *seat, ops int64) (Slice, error) {
+	before := r.last
+	response, err := s.process.call(ctx, turns.Request{Do: "turn", Ops: ops}, turnLimit)
+	if err != nil {
+		r.read(ctx) // the next turn does not count what this one did
+		return Slice{}, err
+	}
+	slice := Slice{Comparison: s.comparison, Entry: s.index, Fork: s.fork, Ops: ops,
+		Outcome: *response.Turn, Claim: s.claim}
+	if err := r.read(ctx); err != nil {
+		return Slice{}, err
+	}
+	if !r.result.Verified {
+		return slice, nil
+	}
+	slice.Server = r.last.Since(before)
+	reading := meter.Reading{Verified: true, Server: slice.Server}
+	if err := reading.Check(claim(s.claim, ops)); err != nil {
+		return Slice{}, err
+	}
+	return slice, nil
+}
+
+func claim(o turns.Opened, ops int64) meter.Claim {
+	c := meter.Claim{Commands: map[string]int64{}, Conns: o.Conns * ops, Errors: o.Errors * ops}
+	for name, n := range o.Commands {
+		c.Commands[name] = n * ops
+	}
+	return c
+}
+
+// calibrate finds the number of ops of a turn in the first fork of a
+// comparison, and warms the arm in each.
+func (r *runner) calibrate(ctx context.Context, s *seat) error {
+	if ops := r.ops[s.entry]; ops > 0 {
+		_, err := r.turn(ctx, s, ops)
+		return err
+	}
+	least := int64(s.claim.Workers) // fewer would be another workload
+	ops := least
+	for range 8 {
+		slice, err := r.turn(ctx, s, ops)
+		if err != nil {
+			return err
+		}
+		aim := int64(float64(ops) * float64(r.Turn) / float64(max(slice.Elapsed, 1)))
+		enough := aim <= ops+ops/4 // or the least takes longer than a turn
+		ops = max(least, min(aim, 20*ops))
+		if enough {
+			break
+		}
+	}
+	r.ops[s.entry] = ops
+	return nil
+}
+
+// A seat is an arm in a comparison of a fork.
+type seat struct {
+	process    *process
+	entry      Entry
+	comparison int
+	index      int
+	fork       int
+	claim      turns.Opened
+}
+
+func (s *seat) open(ctx context.Context) error {
+	response, err := s.process.call(ctx, turns.Request{Do: "open", Case: s.entry.Case}, openLimit)
+	if err == nil {
+		s.claim = *response.Open
+	}
+	return err
+}

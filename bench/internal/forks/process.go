@@ -1,0 +1,206 @@
+package forks
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"rcbench/bench/internal/drive"
+	"rcbench/bench/internal/turns"
+)
+
+// How long an answer may take. The arm has its own limit for ops that hang,
+// which is shorter and says more.
+const (
+	openLimit = 60 * time.Second
+	turnLimit = 2 * drive.StallLimit
+	listLimit = 30 * time.Second
+)
+
+// A process is a running arm. Its methods are called by one goroutine.
+type process struct {
+	arm     Arm
+	cmd     *exec.Cmd
+	in      io.WriteCloser
+	answers chan answer
+	stderr  *tail
+	dead    bool
+}
+
+type answer struct {
+	turns.Response
+	err error
+}
+
+// List starts an arm, asks what it has, and ends it.
+func List(ctx context.Context, arm Arm, env []string, stderr io.Writer) (*turns.List, error) {
+	p, err := start(ctx, arm, env, stderr)
+	if err != nil {
+		return nil, err
+	}
+	defer p.end()
+	response, err := p.call(ctx, turns.Request{Do: "list"}, listLimit)
+	if err != nil {
+		return nil, err
+	}
+	if response.List.Version != turns.Version {
+		return nil, fmt.Errorf("%s: it takes turns by protocol %d, this command by %d", arm.Name, response.List.Version, turns.Version)
+	}
+	return response.List, nil
+}
+
+func start(ctx context.Context, arm Arm, env []string, stderr io.Writer) (*process, error) {
+	args := append([]string{"-" + turns.Flag}, arm.Args...)
+	cmd := exec.CommandContext(ctx, arm.Binary, args...)
+	cmd.Env = append(os.Environ(), env...)
+	p := &process{arm: arm, cmd: cmd, answers: make(chan answer), stderr: &tail{to: stderr}}
+	cmd.Stderr = p.stderr
+	ownGroup(cmd) // Ctrl-C is for the command to act on
+	var err error
+	if p.in, err = cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("starting arm %s: %w", arm.Name, err)
+	}
+	go p.read(out)
+	return p, nil
+}
+
+// read passes on the answers until the output ends.
+func (p *process) read(out io.Reader) {
+	defer close(p.answers)
+	d := json.NewDecoder(out)
+	for {
+		var a answer
+		a.err = d.Decode(&a.Response)
+		if errors.Is(a.err, io.EOF) {
+			return
+		}
+		p.answers <- a
+		if a.err != nil {
+			return
+		}
+	}
+}
+
+// call sends a request and awaits its answer. After an error of the process,
+// other than one that the answer carries, the process is dead.
+func (p *process) call(ctx context.Context, q turns.Request, limit time.Duration) (turns.Response, error) {
+	if p.dead {
+		return turns.Response{}, errors.New("the process has ended")
+	}
+	line, err := json.Marshal(q)
+	if err != nil {
+		return turns.Response{}, err
+	}
+	_, writeErr := p.in.Write(append(line, '\n'))
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case a, ok := <-p.answers:
+		switch {
+		case !ok:
+			return turns.Response{}, p.ended(writeErr)
+		case a.err != nil:
+			p.kill()
+			return turns.Response{}, fmt.Errorf("%s: unreadable answer: %w", q.Do, a.err)
+		case a.Error != "":
+			return turns.Response{}, errors.New(a.Error)
+		}
+		p.stretch(a.Turn)
+		return a.Response, nil
+	case <-timer.C:
+		p.kill()
+		return turns.Response{}, fmt.Errorf("%s: no answer for %v; the process was ended", q.Do, limit)
+	case <-ctx.Done():
+		p.kill()
+		return turns.Response{}, ctx.Err()
+	}
+}
+
+// stretch lengthens a turn by the arm's share of it, by waiting that long.
+func (p *process) stretch(turn *turns.Outcome) {
+	if turn == nil || p.arm.Stretch == 0 {
+		return
+	}
+	share := time.Duration(float64(turn.Elapsed) * p.arm.Stretch)
+	start := time.Now()
+	for time.Since(start) < share {
+	}
+	turn.Elapsed += share
+}
+
+// ended says how a process ended that should not have.
+func (p *process) ended(cause error) error {
+	p.kill()
+	how := p.cmd.ProcessState.String()
+	if text := p.stderr.String(); text != "" {
+		return fmt.Errorf("the process ended: %s: %s", how, text)
+	}
+	return errors.Join(fmt.Errorf("the process ended: %s", how), cause)
+}
+
+// end closes the input, at which a sound arm ends, and waits for it.
+func (p *process) end() {
+	if p == nil || p.dead {
+		return
+	}
+	p.in.Close()
+	timer := time.AfterFunc(5*time.Second, func() { p.cmd.Process.Kill() })
+	p.wait()
+	timer.Stop()
+}
+
+func (p *process) kill() {
+	if !p.dead {
+		p.cmd.Process.Kill()
+		p.wait()
+	}
+}
+
+func (p *process) wait() {
+	for range p.answers {
+	}
+	p.cmd.Wait()
+	p.dead = true
+}
+
+// A tail passes output on and keeps its end for an error message.
+type tail struct {
+	to io.Writer
+
+	mu  sync.Mutex
+	buf []byte
+}
+
+const tailSize = 2000
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	t.buf = append(t.buf, b...)
+	t.buf = t.buf[max(0, len(t.buf)-tailSize):]
+	t.mu.Unlock()
+	if t.to == nil {
+		return len(b), nil
+	}
+	return t.to.Write(b)
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.TrimSpace(string(bytes.ToValidUTF8(t.buf, nil)))
+}

@@ -1,0 +1,87 @@
+package forks
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// A Sum is what one arm did in one fork of a comparison, over all its turns.
+type Sum struct {
+	Comparison, Entry, Fork int
+	Ops, Cmds               int64
+	Elapsed                 time.Duration
+	Turns                   []Slice // in time order
+}
+
+// A Metric is a figure with its unit, in the spelling of package testing.
+type Metric struct {
+	Value float64
+	Unit  string
+}
+
+// Sums adds up the turns of each arm in each fork, ordered by comparison,
+// fork and entry. The turns of an arm that failed later in the same
+// comparison are left out: what it did before is not believed either.
+func (r *Result) Sums() []Sum {
+	type key struct{ comparison, fork, entry int }
+	failed := map[[2]int]bool{}
+	for _, f := range r.Failures {
+		failed[[2]int{f.Comparison, f.Entry}] = true
+	}
+	sums := map[key]*Sum{}
+	for _, s := range r.Slices {
+		if failed[[2]int{s.Comparison, s.Entry}] {
+			continue
+		}
+		k := key{s.Comparison, s.Fork, s.Entry}
+		sum := sums[k]
+		if sum == nil {
+			sum = &Sum{Comparison: s.Comparison, Entry: s.Entry, Fork: s.Fork}
+			sums[k] = sum
+		}
+		sum.Ops += s.Ops
+		sum.Elapsed += s.Elapsed
+		for _, n := range s.Claim.Commands {
+			sum.Cmds += n * s.Ops
+		}
+		sum.Turns = append(sum.Turns, s)
+	}
+	list := make([]Sum, 0, len(sums))
+	for _, s := range sums {
+		list = append(list, *s)
+	}
+	slices.SortFunc(list, func(a, b Sum) int {
+		return cmp.Or(cmp.Compare(a.Comparison, b.Comparison), cmp.Compare(a.Fork, b.Fork), cmp.Compare(a.Entry, b.Entry))
+	})
+	return list
+}
+
+// Metrics are the figures of a benchmark line. Those of the server are there
+// only if it told its counters.
+func (s Sum) Metrics() []Metric {
+	var cpu, server time.Duration
+	var bytes, mallocs, commands, conns, errs int64
+	for _, t := range s.Turns {
+		cpu += t.CPU
+		bytes += t.Bytes
+		mallocs += t.Mallocs
+		server += t.Server.CPU
+		commands += t.Server.Commands
+		conns += t.Server.Connections
+		errs += t.Server.Errors
+	}
+	perOp := func(v int64) float64 { return float64(v) / float64(s.Ops) }
+	m := []Metric{
+		{perOp(s.Elapsed.Nanoseconds()), "ns/op"},
+		{float64(s.Cmds) / s.Elapsed.Seconds(), "cmds/s"},
+		{perOp(bytes), "B/op"},
+		{perOp(mallocs), "allocs/op"},
+		{perOp(cpu.Nanoseconds()), "client-cpu-ns/op"},
+	}
+	if commands > 0 {
+		m = append(m, Metric{perOp(server.Nanoseconds()), "server-cpu-ns/op"},
+			Metric{perOp(commands), "cmds/op"}, Metric{perOp(conns), "conns/op"}, Metric{perOp(errs), "errs/op"})
+	}
+	return m
+}

@@ -1,0 +1,157 @@
+// Package meter says what one run cost, and holds the run's claim against the
+// server's own counters: a run is believed only if the server agrees.
+//
+//	before := meter.Start(...)     outside the timer
+//	... b.N ops ...
+//	reading := m.Stop()
+//	reading.Check(claim)           a difference fails the benchmark
+//	reading.Report(b, ...)
+package meter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"rcbench/internal/target"
+)
+
+// A Source is a server that counts.
+type Source interface {
+	Counters(context.Context) (target.Counters, error)
+}
+
+// A Meter is a measurement that is under way.
+type Meter struct {
+	source   Source
+	counters target.Counters
+	cpu      time.Duration
+	verified bool
+}
+
+// Start takes the first reading. A server that refuses to tell its counters
+// (target.ErrNoCounters) is no error: the Reading is then not Verified.
+func Start(ctx context.Context, s Source) (*Meter, error) {
+	m := &Meter{source: s}
+	var err error
+	m.counters, m.verified, err = read(ctx, s)
+	m.cpu = ProcessCPU()
+	return m, err
+}
+
+// Stop takes the second reading.
+func (m *Meter) Stop(ctx context.Context) (Reading, error) {
+	r := Reading{ClientCPU: ProcessCPU() - m.cpu}
+	if !m.verified {
+		return r, nil
+	}
+	after, ok, err := read(ctx, m.source)
+	if err != nil {
+		return r, err
+	}
+	r.Server = after.Since(m.counters)
+	r.Verified = ok
+	return r, nil
+}
+
+func read(ctx context.Context, s Source) (c target.Counters, ok bool, err error) {
+	c, err = s.Counters(ctx)
+	if errors.Is(err, target.ErrNoCounters) {
+		return c, false, nil
+	}
+	return c, err == nil, err
+}
+
+// A Reading is what one run cost.
+type Reading struct {
+	Verified  bool            // the server told its counters
+	Server    target.Counters // the difference over the run
+	ClientCPU time.Duration   // user and system time of this process
+}
+
+// A Claim is what the benchmark says that it did.
+type Claim struct {
+	Commands map[string]int64 // calls by lower-case command name
+	Conns    int64            // connections opened
+	Errors   int64            // error replies of the handshakes of these connections
+}
+
+// Check returns an error with both numbers for every count in which server and
+// claim differ. Commands that are not in the claim are not looked at: they are
+// the client's handshake and background traffic, which cmds/op shows.
+func (r Reading) Check(c Claim) error {
+	if !r.Verified {
+		return nil
+	}
+	var errs []error
+	compare := func(what string, server, claimed int64) {
+		if server != claimed {
+			errs = append(errs, fmt.Errorf("%s: the server counted %d, claimed %d (%+d)",
+				what, server, claimed, server-claimed))
+		}
+	}
+	names := make([]string, 0, len(c.Commands))
+	for name := range c.Commands {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		compare("calls of "+strings.ToUpper(name), r.Server.Calls[name], c.Commands[name])
+		compare("failed calls of "+strings.ToUpper(name), r.Server.Failed[name], 0)
+	}
+	compare("connections", r.Server.Connections, c.Conns)
+	compare("error replies", r.Server.Errors, c.Errors)
+	return errors.Join(errs...)
+}
+
+// Scale says what the figures are divided by.
+type Scale struct {
+	Ops     int64         // b.N
+	Cmds    int64         // measured commands
+	Elapsed time.Duration // of the timer
+	Idle    float64       // drive.Result.IdleTail
+}
+
+// Report adds the metrics of the run to b: cmds/s, and with all those of CPU,
+// traffic and connections. It comes last, since b.ResetTimer clears metrics.
+func (r Reading) Report(b *testing.B, s Scale, all bool) {
+	b.ReportMetric(float64(s.Cmds)/s.Elapsed.Seconds(), "cmds/s")
+	if !all {
+		return
+	}
+	perOp := func(v float64, unit string) { b.ReportMetric(v/float64(s.Ops), unit) }
+	perOp(float64(r.ClientCPU), "client-cpu-ns/op")
+	b.ReportMetric(100*s.Idle, "idle-%")
+	if !r.Verified {
+		return
+	}
+	perOp(float64(r.Server.CPU), "server-cpu-ns/op")
+	perOp(float64(r.Server.Commands), "cmds/op")
+	perOp(float64(r.Server.Connections), "conns/op")
+	perOp(float64(r.Server.Errors), "errs/op")
+	perOp(float64(r.Server.InBytes), "sent-B/op")
+	perOp(float64(r.Server.OutBytes), "recv-B/op")
+	if r.Server.Reads >= 0 {
+		perOp(float64(r.Server.Reads), "reads/op")
+	}
+}
+
+// Units are the lines that tell benchstat which direction is better.
+const Units = `Unit cmds/s better=higher
+Unit ns/op better=lower
+Unit B/op better=lower
+Unit allocs/op better=lower
+Unit client-cpu-ns/op better=lower
+Unit server-cpu-ns/op better=lower
+Unit cmds/op better=lower
+Unit conns/op better=lower
+Unit errs/op better=lower
+Unit sent-B/op better=lower
+Unit recv-B/op better=lower
+Unit reads/op better=lower
+Unit idle-% better=lower
+`

@@ -1,0 +1,169 @@
+package param
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"rcbench/adapters"
+)
+
+// DefaultKeyspace is the number of keys that reads walk through, so that a
+// reply that belongs to another caller does not pass for the right one.
+const DefaultKeyspace = 1000
+
+// DefaultValue is the size of a value where the user does not say.
+const DefaultValue Size = 64
+
+// Flags is what the user asked for. An empty list leaves each family its own
+// default.
+type Flags struct {
+	Drivers []adapters.Driver
+	Target  string // see package target
+	Auth    string // "" or "password"
+	Metrics string // "" or "all"
+
+	conns      []string
+	nets       []string
+	goroutines []int
+	loops      []int
+	depths     []int
+	values     []Size
+	setups     []adapters.Setup
+	protos     []int // never empty: {0} is the client's default
+	pools      []int // never empty: {0} is one for each goroutine
+	keyspaces  []int // never empty
+
+	raw map[string]*string
+	int struct{ pool, keyspace int }
+}
+
+// Register defines the flags on fs. Resolve reads them after fs was parsed.
+func Register(fs *flag.FlagSet) *Flags {
+	f := &Flags{raw: map[string]*string{}}
+	text := func(name, value, usage string) { f.raw[name] = fs.String(name, value, usage) }
+	text("clients", "", "clients to compare, comma-separated (default all)")
+	text("conns", "", "connection strategies: own, shared, pool, fresh (default each workload's)")
+	text("nets", "", "transports: tcp, unix, tls (default each workload's, mostly tcp)")
+	text("goroutines", "", "exact numbers of concurrent workers (default each workload's, mostly 100)")
+	text("loops", "", "commands that one op sends one after another (default 1,10,100)")
+	text("depths", "", "commands in one explicit pipeline (default 1,10,100)")
+	text("values", "", "sizes of one value, such as 64B,1KiB,1MiB (default 64B)")
+	text("setup", "", "handshakes: stock, lean (default lean; conn=fresh: stock; ConnectIncr: both)")
+	text("auth", "", "password: the server asks for a password, and each connection gives it (default none)")
+	text("proto", "", "RESP versions: 2, 3 (default the client's own)")
+	text("target", os.Getenv("RCBENCH_TARGET"),
+		"server: auto, miniredis, redis-server, valkey-server, a path, or a redis://, rediss://, unix:// URL")
+	text("metrics", "", "all: also CPU, commands, connections, errors and bytes per op")
+	fs.IntVar(&f.int.pool, "pool", 0, "connections of conn=pool (default as many as goroutines)")
+	fs.IntVar(&f.int.keyspace, "keyspace", DefaultKeyspace, "number of keys that reads walk through")
+	return f
+}
+
+// Resolve checks all flags against what is known and makes the lists. It
+// returns every fault, each with the flag and the known values.
+func (f *Flags) Resolve(known []adapters.Driver) error {
+	var errs []error
+	fault := func(err error) { errs = append(errs, err) }
+
+	names := make([]string, len(known))
+	for i, d := range known {
+		names[i] = d.Name()
+	}
+	clients := choice(f.raw["clients"], "clients", names, fault)
+	for i, name := range names {
+		if len(clients) == 0 || slices.Contains(clients, name) {
+			f.Drivers = append(f.Drivers, known[i])
+		}
+	}
+	f.conns = choice(f.raw["conns"], "conns", []string{Own, Shared, Pool, Fresh}, fault)
+	f.nets = choice(f.raw["nets"], "nets", []string{"tcp", "unix", "tls"}, fault)
+	for _, s := range choice(f.raw["setup"], "setup", []string{string(adapters.Stock), string(adapters.Lean)}, fault) {
+		f.setups = append(f.setups, adapters.Setup(s))
+	}
+	for _, p := range choice(f.raw["proto"], "proto", []string{"2", "3"}, fault) {
+		f.protos = append(f.protos, int(p[0]-'0'))
+	}
+	f.goroutines = parse(f.raw["goroutines"], "goroutines", positive, fault)
+	f.loops = parse(f.raw["loops"], "loops", positive, fault)
+	f.depths = parse(f.raw["depths"], "depths", positive, fault)
+	f.values = parse(f.raw["values"], "values", ParseSize, fault)
+
+	f.Target = *f.raw["target"]
+	if auth := choice(f.raw["auth"], "auth", []string{"none", "password"}, fault); len(auth) > 1 {
+		fault(errors.New("-auth: want one value"))
+	} else if len(auth) == 1 && auth[0] != "none" {
+		f.Auth = auth[0]
+	}
+	if metrics := choice(f.raw["metrics"], "metrics", []string{"all"}, fault); len(metrics) > 0 {
+		f.Metrics = metrics[0]
+	}
+	if f.protos == nil {
+		f.protos = []int{0}
+	}
+	if f.int.pool < 0 {
+		fault(fmt.Errorf("-pool: %d connections, want a positive number", f.int.pool))
+	}
+	if f.int.keyspace < 1 {
+		fault(fmt.Errorf("-keyspace: %d keys, want a positive number", f.int.keyspace))
+	}
+	f.pools = []int{f.int.pool}
+	f.keyspaces = []int{f.int.keyspace}
+	return errors.Join(errs...)
+}
+
+// TLS says whether any case may want net=tls.
+func (f *Flags) TLS() bool { return slices.Contains(f.nets, "tls") }
+
+// choice splits a list and checks each value against the known ones.
+func choice(raw *string, name string, known []string, fault func(error)) []string {
+	return parse(raw, name, func(v string) (string, error) {
+		if !slices.Contains(known, v) {
+			return "", fmt.Errorf("unknown value %q; known: %s", v, strings.Join(known, ", "))
+		}
+		return v, nil
+	}, fault)
+}
+
+// parse splits a list and parses each value; a value given twice is one.
+func parse[T comparable](raw *string, name string, value func(string) (T, error), fault func(error)) []T {
+	if *raw == "" {
+		return nil
+	}
+	var list []T
+	for text := range strings.SplitSeq(*raw, ",") {
+		v, err := value(strings.TrimSpace(text))
+		if err != nil {
+			fault(fmt.Errorf("-%s: %w", name, err))
+			continue
+		}
+		if !slices.Contains(list, v) {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+func positive(text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return 0, fmt.Errorf("%q: want a positive whole number", text)
+	}
+	return n, nil
+}
+
+// secret is the password of servers that are started with -auth=password. It
+// guards nothing: such a server listens on loopback and holds made-up values.
+const secret = "rcbench-Pa55word"
+
+// Password is what a server that is started asks for; empty for none.
+func (f *Flags) Password() string {
+	if f.Auth == "" {
+		return ""
+	}
+	return secret
+}

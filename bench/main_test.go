@@ -1,0 +1,124 @@
+package bench
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"rcbench/adapters/all"
+	"rcbench/bench/internal/meter"
+	"rcbench/bench/internal/param"
+	"rcbench/internal/target"
+)
+
+// What one process shares: its flags, the server under test, and what became
+// of the cases.
+var (
+	flags  = param.Register(flag.CommandLine)
+	server *target.Server
+	tally  struct{ measured, skipped, failed atomic.Int64 }
+)
+
+func TestMain(m *testing.M) {
+	target.Main()
+	flag.Parse()
+	os.Exit(run(m))
+}
+
+// run is TestMain with deferred calls.
+func run(m *testing.M) int {
+	if err := flags.Resolve(all.Drivers()); err != nil {
+		fmt.Fprintf(os.Stderr, "rcbench: %v\n", err)
+		return 2
+	}
+	pattern := flag.Lookup("test.bench").Value.String()
+	if (pattern == "" && !*takeTurns) || flag.Lookup("test.list").Value.String() != "" {
+		return m.Run()
+	}
+	if tests := flag.Lookup("test.run"); tests.Value.String() == "" {
+		tests.Value.Set("^$") // see package comment
+	}
+
+	// testing.B cannot be interrupted, so a signal ends the process here, once
+	// the server is closed.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var err error
+	server, err = target.Start(ctx, target.Options{Target: flags.Target, TLS: flags.TLS(), Password: flags.Password()})
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "rcbench: %v\n", err)
+		return 1
+	}
+	defer server.Close()
+	running := context.AfterFunc(ctx, func() {
+		server.Close()
+		os.Exit(130)
+	})
+	defer running()
+	if *takeTurns {
+		if err := serveTurns(pattern); err != nil {
+			fmt.Fprintf(os.Stderr, "rcbench: %v\n", err)
+			return 1
+		}
+		return 0
+	}
+	if err := configuration(ctx); err != nil {
+		fmt.Fprintf(os.Stderr, "rcbench: %v\n", err)
+		return 1
+	}
+	code := m.Run()
+	return verdict(code, pattern)
+}
+
+// configuration prints what every line of this process has in common. The
+// lines are the same for every client and for every version of one, because
+// benchstat does not compare across lines that differ.
+func configuration(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	verified := "by the server's counters"
+	if _, err := server.Counters(ctx); err != nil {
+		verified = "no: " + err.Error()
+	}
+	fmt.Printf("server: %s\n", server.Describe())
+	fmt.Printf("verified: %s\n", verified)
+	if server.Miniredis() {
+		fmt.Printf("warning: %s\n", target.MiniredisWarning)
+	}
+	fmt.Printf("go: %s\n", runtime.Version())
+	fmt.Print(meter.Units)
+	// Not "key: value", so that it does not split benchstat's tables.
+	for _, d := range flags.Drivers {
+		fmt.Printf("# client %s %s\n", d.Name(), d.Version())
+	}
+	return nil
+}
+
+// verdict turns what testing.B forgets into an exit code: a failure in a
+// repetition after the first ends in PASS, and a selection that matches
+// nothing does too.
+func verdict(code int, pattern string) int {
+	switch failed, measured, skipped := tally.failed.Load(), tally.measured.Load(), tally.skipped.Load(); {
+	case failed > 0:
+		fmt.Fprintf(os.Stderr, "rcbench: %d benchmark runs failed\n", failed)
+		return max(code, 1)
+	case code != 0:
+		return code
+	case measured == 0 && skipped > 0:
+		fmt.Fprintf(os.Stderr, "rcbench: nothing was measured: each of the %d selected cases is one that its client cannot run\n", skipped)
+		return 1
+	case measured == 0:
+		fmt.Fprintf(os.Stderr, "rcbench: nothing was measured: no case matches -bench=%s with %s\n",
+			pattern, strings.Join(os.Args[1:], " "))
+		return 1
+	}
+	return code
+}

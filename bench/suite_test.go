@@ -1,0 +1,164 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/perf/benchfmt"
+
+	"rcbench/adapters"
+	"rcbench/internal/target"
+)
+
+// suite runs this test binary as a user does, with a limit on its time, and
+// returns what it printed and its exit code.
+func suite(t *testing.T, env []string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, os.Args[0], args...)
+	cmd.Env = append(os.Environ(), env...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		t.Fatalf("%v: still running after 3 minutes\n%s%s", args, out.Bytes(), errs.Bytes())
+	}
+	if _, ok := err.(*exec.ExitError); err != nil && !ok {
+		t.Fatal(err)
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// servers are the targets that the suite is tested on: miniredis, and a real
+// server where there is one.
+func servers(t *testing.T) []string {
+	list := []string{"miniredis"}
+	for _, name := range []string{"redis-server", "valkey-server"} {
+		if _, err := exec.LookPath(name); err == nil {
+			return append(list, name)
+		}
+	}
+	if os.Getenv(target.EnvRequireServer) != "" {
+		t.Errorf("%s is set, but PATH has neither redis-server nor valkey-server", target.EnvRequireServer)
+	} else {
+		t.Logf("SKIP the real server: PATH has neither redis-server nor valkey-server")
+	}
+	return list
+}
+
+// TestEveryCaseRuns runs the whole default matrix once: each case has a line,
+// or a client that cannot run it and says why.
+func TestEveryCaseRuns(t *testing.T) {
+	for _, server := range servers(t) {
+		t.Run(server, func(t *testing.T) {
+			stdout, stderr, code := suite(t, nil, "-test.bench=.", "-test.benchtime=2x", "-target="+server, "-metrics=all")
+			if code != 0 {
+				t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
+			}
+			lines, skips := read(t, stdout)
+			for _, w := range families {
+				for _, c := range w.Cases(flags) {
+					name := w.full(c)
+					why, skipped := skips[name]
+					line, ran := lines[strings.TrimPrefix(name, "Benchmark")]
+					switch {
+					case skipped && why != c.Skip() && !strings.Contains(why, adapters.ErrUnsupported.Error()):
+						t.Errorf("%s: skipped with %q, want %q", name, why, c.Skip())
+					case skipped && c.Skip() == "" && server != "miniredis":
+						t.Errorf("%s: skipped on a real server: %s", name, why)
+					case !skipped && !ran:
+						t.Errorf("%s: neither a line nor a skip", name)
+					case ran:
+						checkLine(t, name, line, c.Conn == "fresh")
+					}
+				}
+			}
+			if !strings.Contains(stdout, "\nverified: by the server's counters\n") {
+				t.Error("the output does not say that the counters verified it")
+			}
+			if warned := strings.Contains(stdout, "\nwarning: "+target.MiniredisWarning+"\n"); warned != (server == "miniredis") {
+				t.Errorf("warning of miniredis printed: %v", warned)
+			}
+		})
+	}
+}
+
+// checkLine holds the metrics of a line, with units as benchfmt tidies them,
+// against what its name promises.
+func checkLine(t *testing.T, name string, r *benchfmt.Result, fresh bool) {
+	for _, unit := range []string{"sec/op", "B/op", "allocs/op", "cmds/s", "client-cpu-sec/op", "server-cpu-sec/op", "cmds/op", "errs/op", "sent-B/op", "recv-B/op", "idle-%"} {
+		if _, ok := r.Value(unit); !ok {
+			t.Errorf("%s: no %s", name, unit)
+		}
+	}
+	want := 0.0
+	if fresh {
+		want = 1
+	}
+	if conns, ok := r.Value("conns/op"); !ok || conns != want {
+		t.Errorf("%s: %v conns/op, want %v", name, conns, want)
+	}
+}
+
+// read parses benchmark output: its lines by name without the GOMAXPROCS
+// suffix, and its skips.
+func read(t *testing.T, stdout string) (lines map[string]*benchfmt.Result, skips map[string]string) {
+	t.Helper()
+	lines, skips = map[string]*benchfmt.Result{}, map[string]string{}
+	for line := range strings.Lines(stdout) {
+		if skip, ok := strings.CutPrefix(line, "# skip "); ok {
+			name, why, _ := strings.Cut(strings.TrimSpace(skip), ": ")
+			skips[name] = why
+		}
+	}
+	r := benchfmt.NewReader(strings.NewReader(stdout), "stdout")
+	for r.Scan() {
+		switch rec := r.Result().(type) {
+		case *benchfmt.Result:
+			name := string(rec.Name)
+			if i := strings.LastIndex(name, "-"); i > strings.LastIndex(name, "/") {
+				name = name[:i]
+			}
+			lines[name] = rec.Clone()
+		case *benchfmt.SyntaxError:
+			t.Errorf("%v", rec)
+		}
+	}
+	return lines, skips
+}
+
+// TestEveryWorkloadIsAFamily holds the Benchmark functions of this folder
+// against the list that the command goes through.
+func TestEveryWorkloadIsAFamily(t *testing.T) {
+	pkgs, err := parser.ParseDir(token.NewFileSet(), ".", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var functions []string
+	for _, file := range pkgs["bench"].Files {
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && strings.HasPrefix(f.Name.Name, "Benchmark") {
+				functions = append(functions, strings.TrimPrefix(f.Name.Name, "Benchmark"))
+			}
+		}
+	}
+	listed := []string{"Harness"} // it measures no client
+	for _, w := range families {
+		listed = append(listed, w.Name)
+	}
+	slices.Sort(functions)
+	slices.Sort(listed)
+	if !slices.Equal(functions, listed) {
+		t.Errorf("Benchmark functions %v, families %v", functions, listed)
+	}
+}

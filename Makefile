@@ -1,0 +1,32 @@
+# Every target works on a machine that has Go and make, and no network once
+# the modules are there. A redis-server or valkey-server on PATH is used; else
+# miniredis stands in, which is for tests and says so.
+
+BUDGET ?= 4m
+FORKS  ?= 6
+ARGS   ?=
+rcbench = go run ./bench/cmd/rcbench
+
+.PHONY: help bench test conform race lint
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+bench: ## compare all clients: GET, every connection strategy, loop 1/10/100 (BUDGET, FORKS, ARGS)
+	$(rcbench) run -bench '^BenchmarkGet$$' -budget $(BUDGET) -forks $(FORKS) $(ARGS)
+
+test: ## format, vet, conformance of each client, every benchmark case once
+	@test -z "$$(gofmt -l .)" || { echo "not gofmt-clean:"; gofmt -l .; exit 1; }
+	go vet ./...
+	go test ./...
+
+conform: ## the conformance suite alone, all clients
+	go test -count=1 ./adapters/...
+
+race: ## the tests under the race detector
+	go test -race -timeout 15m ./...
+
+lint: ## staticcheck, actionlint, go.mod
+	go mod tidy -diff
+	go tool staticcheck ./...
+	go tool actionlint

@@ -65,7 +65,7 @@ func (b *batch) Exec(ctx context.Context) error {
 	}
 	w, err := b.c.take(ctx)
 	if err != nil {
-		return err
+		return b.abort(err)
 	}
 	w.send(b.out)
 	return b.c.give(ctx, w, b.read(w))
@@ -77,7 +77,7 @@ func (b *batch) ExecTx(ctx context.Context) error {
 	}
 	w, err := b.c.take(ctx)
 	if err != nil {
-		return err
+		return b.abort(err)
 	}
 	w.command("MULTI")
 	w.out = append(w.out, b.out...)
@@ -127,7 +127,7 @@ func (b *batch) readTx(w *wire) error {
 	return b.read(w)
 }
 
-// abort gives every command the error that ended the transaction.
+// abort gives every command the error that ended all of them.
 func (b *batch) abort(err error) error {
 	for range b.kinds {
 		b.results = append(b.results, result{err: err})

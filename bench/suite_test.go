@@ -3,6 +3,7 @@ package bench
 import (
 	"bytes"
 	"context"
+	"flag"
 	"os"
 	"os/exec"
 	"slices"
@@ -13,6 +14,8 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"rcbench/adapters"
+	"rcbench/adapters/all"
+	"rcbench/bench/internal/param"
 	"rcbench/internal/target"
 )
 
@@ -54,11 +57,19 @@ func servers(t *testing.T) []string {
 }
 
 // TestEveryCaseRuns runs the whole default matrix once: each case has a line,
-// or a client that cannot run it and says why.
+// or a client that cannot run it and says why. With -short the real server is
+// asked for every workload with few goroutines only.
 func TestEveryCaseRuns(t *testing.T) {
 	for _, server := range servers(t) {
 		t.Run(server, func(t *testing.T) {
-			stdout, stderr, code := suite(t, nil, "-test.bench=.", "-test.benchtime=2x", "-target="+server, "-metrics=all")
+			t.Parallel()
+			args := []string{"-test.bench=.", "-test.benchtime=2x", "-target=" + server, "-metrics=all"}
+			flags := flags
+			if testing.Short() && server != "miniredis" {
+				args = append(args, "-goroutines=2")
+				flags = parsed(t, "-goroutines=2")
+			}
+			stdout, stderr, code := suite(t, nil, args...)
 			if code != 0 {
 				t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
 			}
@@ -88,6 +99,20 @@ func TestEveryCaseRuns(t *testing.T) {
 			}
 		})
 	}
+}
+
+// parsed are the flags that the suite makes of args.
+func parsed(t *testing.T, args ...string) *param.Flags {
+	t.Helper()
+	fs := flag.NewFlagSet(t.Name(), flag.ContinueOnError)
+	f := param.Register(fs)
+	if err := fs.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Resolve(all.Drivers()); err != nil {
+		t.Fatal(err)
+	}
+	return f
 }
 
 // checkLine holds the metrics of a line, with units as benchfmt tidies them,

@@ -52,7 +52,8 @@ func TestSound(t *testing.T) {
 
 // TestBroken expects of each broken driver that the check that is named after
 // the fault finds it, and that no other check complains, but for those that
-// cannot do without what is broken.
+// cannot do without what is broken. With -short the others are not tried, which
+// is most of the time.
 func TestBroken(t *testing.T) {
 	for _, b := range brokenDrivers {
 		t.Run(b.fault, func(t *testing.T) {
@@ -66,7 +67,7 @@ func TestBroken(t *testing.T) {
 				modes := modesOf(c, d)
 				switch {
 				case slices.Contains(b.also, c.Name) || len(modes) == 0:
-				case testing.Short() && c.Name != b.want && slices.Contains(costly, c.Name):
+				case testing.Short() && c.Name != b.want:
 				case c.Name == b.want:
 					var err error
 					for _, m := range modes {
@@ -88,13 +89,6 @@ func TestBroken(t *testing.T) {
 			}
 		})
 	}
-}
-
-// costly checks take most of the time of TestBroken. With -short they are tried
-// only on the drivers that they must find.
-var costly = []string{
-	"binary-safe", "batch is larger than any buffer", "server sees each command once", "reply is awaited",
-	"replies reach their askers", "every transport and setup", "connections as asked",
 }
 
 // modesOf returns the modes to try c in: those in which d is broken. They are

@@ -73,6 +73,7 @@ func (e *Env) setups(ctx context.Context) ([]adapters.Setup, error) {
 	c, err := e.Driver.Dial(ctx, cfg)
 	switch {
 	case err == nil:
+		c.Ping(ctx) // so that the server has accepted, and counted, it by now
 		c.Close()
 	case e.Server.Miniredis() && errors.Is(err, adapters.ErrUnsupported):
 		e.Logf("without stock: %v", err)

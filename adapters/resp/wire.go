@@ -14,7 +14,10 @@ import (
 	"rcbench/adapters"
 )
 
-const readBuffer = 16 << 10
+const (
+	readBuffer = 16 << 10
+	maxBulk    = 512 << 20 // proto-max-bulk-len, of a server that is not told otherwise
+)
 
 // A wire is one connection. Commands are appended to out, flushed with one
 // write, and their replies read in order. It is used by one goroutine at a
@@ -72,6 +75,9 @@ func appendCommand(b []byte, args ...string) []byte {
 }
 
 func appendHeader(b []byte, kind byte, n int) []byte {
+	if n < 10 { // most headers
+		return append(b, kind, byte('0'+n), '\r', '\n')
+	}
 	b = append(b, kind)
 	b = strconv.AppendInt(b, int64(n), 10)
 	return append(b, '\r', '\n')
@@ -170,21 +176,27 @@ func (w *wire) integer(line []byte) (int64, error) {
 
 // body reads n bytes and the line end after them into memory of its own.
 func (w *wire) body(n int64) ([]byte, error) {
-	if n > 512<<20 { // proto-max-bulk-len
+	if n > maxBulk {
 		return nil, w.fail(fmt.Errorf("protocol error: bulk of %d bytes", n))
 	}
 	v := make([]byte, n)
-	if _, err := io.ReadFull(w.br, v); err != nil {
-		return nil, w.fail(err)
+	rest := v
+	if n+2 > readBuffer {
+		// Too large to look at as a whole: it goes past the buffer.
+		if _, err := io.ReadFull(w.br, v); err != nil {
+			return nil, w.fail(err)
+		}
+		rest = nil
 	}
-	end, err := w.br.Peek(2)
+	b, err := w.br.Peek(len(rest) + 2)
 	if err != nil {
 		return nil, w.fail(err)
 	}
-	if end[0] != '\r' || end[1] != '\n' {
+	if end := b[len(rest):]; end[0] != '\r' || end[1] != '\n' {
 		return nil, w.fail(fmt.Errorf("protocol error: %q after a bulk of %d bytes", end, n))
 	}
-	w.br.Discard(2)
+	copy(rest, b)
+	w.br.Discard(len(b))
 	return v, nil
 }
 

@@ -5,7 +5,7 @@
 BUDGET ?= 4m
 FORKS  ?= 6
 ARGS   ?=
-rcbench = go run ./bench/cmd/rcbench
+rcbench = go tool rcbench
 
 .PHONY: help bench test conform race lint
 

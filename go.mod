@@ -62,4 +62,5 @@ tool (
 	github.com/rhysd/actionlint/cmd/actionlint
 	golang.org/x/perf/cmd/benchstat
 	honnef.co/go/tools/cmd/staticcheck
+	rcbench/bench/cmd/rcbench
 )

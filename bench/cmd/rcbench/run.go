@@ -19,6 +19,7 @@ import (
 	"rcbench/bench/internal/forks"
 	"rcbench/bench/internal/param"
 	"rcbench/bench/internal/turns"
+	"rcbench/bench/internal/verdict"
 	"rcbench/internal/target"
 )
 
@@ -27,6 +28,7 @@ type options struct {
 	bench  string
 	budget time.Duration
 	forks  int
+	turn   time.Duration
 	seed   uint64
 	output string
 	params *param.Flags
@@ -38,6 +40,7 @@ func runCommand(stdout, stderr io.Writer) *ffcli.Command {
 	o.set.StringVar(&o.bench, "bench", "^BenchmarkGet$", "regular expression of the cases, as for go test")
 	o.set.DurationVar(&o.budget, "budget", 3*time.Minute, "wall time for measuring")
 	o.set.IntVar(&o.forks, "forks", 6, "fresh processes for each client")
+	o.set.DurationVar(&o.turn, "turn", forks.DefaultTurn, "aim for the length of a turn")
 	o.set.Uint64Var(&o.seed, "seed", 0, "seed of the random orders (default drawn and printed)")
 	o.set.StringVar(&o.output, "o", filepath.Join("results", "run.txt"), "file for the benchmark lines; the single turns go beside it")
 	o.params = param.Register(o.set)
@@ -132,6 +135,11 @@ func (o *options) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err := benchstat(context.WithoutCancel(ctx), o.output, stdout); err != nil {
 		return err
 	}
+	rows, err := judge(plan, result, forks.Time, verdict.Options{}, func(c forks.Comparison) int { return 0 })
+	if err != nil {
+		return err
+	}
+	printVerdicts(stdout, rows, forks.Time.Unit)
 	switch {
 	case interrupted != nil:
 		return interrupted
@@ -160,7 +168,7 @@ func (o *options) args(client string) []string {
 
 // plan makes an arm of each client and a comparison of each group of cases.
 func (o *options) plan(binary string, list *turns.List) (forks.Plan, []turns.Case, error) {
-	p := forks.Plan{Forks: o.forks, Budget: o.budget, Seed: o.seed}
+	p := forks.Plan{Forks: o.forks, Budget: o.budget, Turn: o.turn, Seed: o.seed}
 	index := map[string]int{}
 	for _, c := range list.Clients {
 		index[c.Name] = len(p.Arms)

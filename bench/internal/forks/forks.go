@@ -165,6 +165,20 @@ func (r *runner) fork(ctx context.Context, fork int) error {
 		}
 		procs[i] = p
 	}
+	// All are connected to the server before the first of them counts its
+	// connections.
+	for i, p := range procs {
+		if p == nil {
+			continue
+		}
+		if _, err := p.list(ctx); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			r.fail(Failure{Comparison: -1, Arm: r.Arms[i].Name, Fork: fork, Err: err})
+			p.kill()
+		}
+	}
 	for _, c := range r.rand.Perm(len(r.Comparisons)) {
 		if r.Progress != nil {
 			r.Progress(Progress{Fork: fork + 1, Forks: r.Forks, Comparison: r.Comparisons[c].Name,

@@ -47,12 +47,17 @@ func List(ctx context.Context, arm Arm, env []string, stderr io.Writer) (*turns.
 		return nil, err
 	}
 	defer p.end()
+	return p.list(ctx)
+}
+
+// list asks an arm what it has, which it can tell once it is ready.
+func (p *process) list(ctx context.Context) (*turns.List, error) {
 	response, err := p.call(ctx, turns.Request{Do: "list"}, listLimit)
 	if err != nil {
 		return nil, err
 	}
-	if response.List.Version != turns.Version {
-		return nil, fmt.Errorf("%s: it takes turns by protocol %d, this command by %d", arm.Name, response.List.Version, turns.Version)
+	if response.List == nil || response.List.Version != turns.Version {
+		return nil, fmt.Errorf("%s: it does not take turns by protocol %d of this command", p.arm.Name, turns.Version)
 	}
 	return response.List, nil
 }

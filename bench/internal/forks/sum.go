@@ -25,13 +25,9 @@ type Metric struct {
 // comparison are left out: what it did before is not believed either.
 func (r *Result) Sums() []Sum {
 	type key struct{ comparison, fork, entry int }
-	failed := map[[2]int]bool{}
-	for _, f := range r.Failures {
-		failed[[2]int{f.Comparison, f.Entry}] = true
-	}
 	sums := map[key]*Sum{}
 	for _, s := range r.Slices {
-		if failed[[2]int{s.Comparison, s.Entry}] {
+		if r.failed(s.Comparison, s.Entry) {
 			continue
 		}
 		k := key{s.Comparison, s.Fork, s.Entry}
@@ -55,6 +51,19 @@ func (r *Result) Sums() []Sum {
 		return cmp.Or(cmp.Compare(a.Comparison, b.Comparison), cmp.Compare(a.Fork, b.Fork), cmp.Compare(a.Entry, b.Entry))
 	})
 	return list
+}
+
+// Has says whether an entry of a comparison has figures that are believed.
+func (r *Result) Has(comparison, entry int) bool {
+	return !r.failed(comparison, entry) && slices.ContainsFunc(r.Slices, func(s Slice) bool {
+		return s.Comparison == comparison && s.Entry == entry
+	})
+}
+
+func (r *Result) failed(comparison, entry int) bool {
+	return slices.ContainsFunc(r.Failures, func(f Failure) bool {
+		return f.Comparison == comparison && f.Entry == entry
+	})
 }
 
 // Metrics are the figures of a benchmark line. Those of the server are there

@@ -66,8 +66,8 @@ func TestMatchOfABadPattern(t *testing.T) {
 	}
 }
 
-// benchAs is the environment variable of a process that TestMatchAgreesWithPackageTesting
-// starts to have benchmarks with the names of the matrix, which do nothing.
+// benchAs is the environment variable that gives this binary benchmarks with
+// the names of the matrix, which do nothing.
 const benchAs = "RCBENCH_PARAM_TEST_BENCH"
 
 func BenchmarkGet(b *testing.B)         { nameOnly(b, reads) }
@@ -117,7 +117,8 @@ func TestMatchAgreesWithPackageTesting(t *testing.T) {
 func selected(t *testing.T, pattern string) (names []string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^$", "-test.bench="+pattern, "-test.benchtime=1x", "-test.cpu=1")
-	cmd.Env = append(os.Environ(), benchAs+"=1")
+	cmd.Env = append(os.Environ(), benchAs+"=1",
+		"GORACE=atexit_sleep_ms=0") // with -race, a process would take a second to end
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()

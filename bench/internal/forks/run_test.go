@@ -1,0 +1,394 @@
+package forks_test
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"rcbench/bench/internal/forks"
+)
+
+// entry is a shorthand for what a slice is of.
+type place struct{ fork, comparison, round int }
+
+// TestEveryArmTakesATurnInEveryRound, and one arm at a time: the rest waits
+// with its connections open.
+func TestEveryArmTakesATurnInEveryRound(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, []string{"A", "B"},
+		script{Name: "x", PerOp: 10 * time.Microsecond},
+		script{Name: "y", PerOp: 20 * time.Microsecond, Conns: 1},
+		script{Name: "z", PerOp: 30 * time.Microsecond, Workers: 10, Errors: 2})
+	r.Forks, r.Budget = 2, 200*time.Millisecond
+	result := r.run()
+	r.noFailures(result)
+
+	turns := map[place][]int{}
+	last := map[place]int{} // of a comparison, round 0: its last round
+	for _, s := range result.Slices {
+		p := place{s.Fork, s.Comparison, s.Round}
+		turns[p] = append(turns[p], s.Entry)
+		slot := place{s.Fork, s.Comparison, 0}
+		last[slot] = max(last[slot], s.Round)
+	}
+	if len(last) != 4 {
+		t.Errorf("turns in %d comparisons, want 2 in each of 2 forks", len(last))
+	}
+	for slot, rounds := range last {
+		for round := range rounds + 1 {
+			entries := slices.Sorted(slices.Values(turns[place{slot.fork, slot.comparison, round}]))
+			if !slices.Equal(entries, []int{0, 1, 2}) {
+				t.Errorf("fork %d, comparison %d, round %d: turns of %v, want one of each", slot.fork, slot.comparison, round, entries)
+			}
+		}
+	}
+
+	// In the journal each comparison is: all open, all turns, all close.
+	phase := ""
+	for _, e := range r.events("open", "turn", "close") {
+		name, _, _ := strings.Cut(e.Case, "/")
+		phase += e.Do[:1] + name + " "
+	}
+	squeezed := strings.Join(slices.Compact(strings.Fields(phase)), " ")
+	for range 2 { // forks
+		first := squeezed[1:2]
+		second := map[string]string{"A": "B", "B": "A"}[first]
+		for _, name := range []string{first, second} {
+			want := fmt.Sprintf("o%s t%[1]s c%[1]s", name)
+			var ok bool
+			if squeezed, ok = strings.CutPrefix(squeezed, want); !ok {
+				t.Fatalf("the arms did %q, want %q", squeezed, want)
+			}
+			squeezed = strings.TrimPrefix(squeezed, " ")
+		}
+	}
+	if squeezed != "" {
+		t.Errorf("after both forks the arms did %q", squeezed)
+	}
+}
+
+// TestSliceIsTheTurnAsItWas: what the arm claims, what the server counted, and
+// nothing of the calibration or of the other arms.
+func TestSliceIsTheTurnAsItWas(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, []string{"A"}, script{Name: "x", PerOp: 10 * time.Microsecond, Conns: 1, Errors: 2, Workers: 5},
+		script{Name: "y", PerOp: time.Millisecond})
+	result := r.run()
+	r.noFailures(result)
+	if len(result.Slices) != 2 || !result.Verified {
+		t.Fatalf("%d slices, verified %v; want 2 that are", len(result.Slices), result.Verified)
+	}
+	s := result.Slices[0]
+	if s.Entry != 0 {
+		s = result.Slices[1]
+	}
+	if s.Ops != 400 || s.Elapsed != 4*time.Millisecond || s.CPU != 400*time.Microsecond || s.Bytes != 40_000 || s.Mallocs != 1200 || s.Idle != 0.25 {
+		t.Errorf("slice of %d ops: %+v", s.Ops, s.Outcome)
+	}
+	if s.Claim.Workers != 5 || !maps.Equal(s.Claim.Commands, map[string]int64{"get": 2}) || s.Claim.Conns != 1 || s.Claim.Errors != 2 {
+		t.Errorf("claim %+v", s.Claim)
+	}
+	if c := s.Server; !maps.Equal(c.Calls, map[string]int64{"get": 800}) || c.Commands != 800 || c.Connections != 400 || c.Errors != 800 || c.CPU != 400*time.Microsecond {
+		t.Errorf("server %+v", c)
+	}
+	if want := result.Slices[0].Elapsed + result.Slices[1].Elapsed; result.Measured != want {
+		t.Errorf("measured %v, want %v", result.Measured, want)
+	}
+}
+
+// sequence is who did what, in the order of time.
+func sequence(t *testing.T, seed uint64) (list []string) {
+	r := newRig(t, []string{"A", "B", "C"}, script{Name: "x", PerOp: time.Millisecond},
+		script{Name: "y", PerOp: time.Millisecond}, script{Name: "z", PerOp: time.Millisecond})
+	r.Forks, r.Seed = 3, seed
+	r.noFailures(r.run())
+	for _, e := range r.events("turn") {
+		list = append(list, e.Case)
+	}
+	return list
+}
+
+func TestOrdersAreDrawnFromTheSeed(t *testing.T) {
+	t.Parallel()
+	first := sequence(t, 1)
+	if again := sequence(t, 1); !slices.Equal(first, again) {
+		t.Errorf("the same seed gave\n%v\nand\n%v", first, again)
+	}
+	if other := sequence(t, 2); slices.Equal(first, other) {
+		t.Errorf("another seed gave the same order\n%v", first)
+	}
+
+	// The forks of one run take the comparisons in different orders.
+	orders := map[string]bool{}
+	var names []string
+	for _, c := range first {
+		names = append(names, c[:1])
+	}
+	names = slices.Compact(names)
+	if len(names) != 9 { // a fork may begin with the comparison that the last one ended with
+		names = nil
+		for i := 0; i < len(first); i++ {
+			if len(names)%3 == 0 || names[len(names)-1] != first[i][:1] {
+				names = append(names, first[i][:1])
+			}
+		}
+	}
+	for fork := range slices.Chunk(names, 3) {
+		orders[strings.Join(fork, "")] = true
+	}
+	if len(orders) < 2 {
+		t.Errorf("comparisons in the order %v in every fork", slices.Sorted(maps.Keys(orders)))
+	}
+}
+
+// TestRoundsAreShuffled: every order of the arms comes up about as often.
+func TestRoundsAreShuffled(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, []string{"A"}, script{Name: "x", PerOp: time.Millisecond},
+		script{Name: "y", PerOp: time.Millisecond}, script{Name: "z", PerOp: time.Millisecond})
+	// As many rounds as the test needs: the budget ends when there were enough.
+	const rounds = 120
+	r.Budget = 30 * time.Second
+	ctx, cancel := cancelAfter(t, r, 3*rounds+20)
+	defer cancel()
+	result, _ := forks.Run(ctx, r.Plan)
+	r.noFailures(result)
+	orders := map[string]int{}
+	for round := range slices.Chunk(result.Slices, 3) {
+		if len(round) < 3 {
+			break // where the run was ended
+		}
+		order := ""
+		for _, s := range round {
+			order += r.Arms[s.Entry].Name
+		}
+		orders[order]++
+	}
+	if len(orders) != 6 {
+		t.Errorf("orders %v, want all six", orders)
+	}
+	for order, n := range orders {
+		if n < rounds/6/3 || n > rounds/6*3 {
+			t.Errorf("order %s %d times in %d rounds", order, n, rounds)
+		}
+	}
+}
+
+// TestOpsOfATurn: found once for each entry, never fewer than the workers, and
+// then the same for the life of the run, whatever the machine does.
+func TestOpsOfATurn(t *testing.T) {
+	t.Parallel()
+	scripts := []script{
+		{Name: "fast", PerOp: 10 * time.Nanosecond},
+		{Name: "usual", PerOp: 10 * time.Microsecond},
+		{Name: "crowd", PerOp: 10 * time.Microsecond, Workers: 100},
+		{Name: "slow", PerOp: time.Millisecond, Workers: 16},
+		{Name: "glacial", PerOp: time.Hour},
+		{Name: "drifts", PerOp: 10 * time.Microsecond, Drift: true},
+	}
+	want := []int64{400_000, 400, 400, 16, 1, 400}
+	r := newRig(t, []string{"A", "B"}, scripts...)
+	r.Forks = 2
+	result := r.run()
+	r.noFailures(result)
+	if len(result.Slices) != 2*2*len(scripts) {
+		t.Errorf("%d slices, want one of each arm in 2 comparisons of 2 forks", len(result.Slices))
+	}
+	for _, s := range result.Slices {
+		if s.Ops != want[s.Entry] {
+			t.Errorf("%s, comparison %d, fork %d: turns of %d ops, want %d", scripts[s.Entry].Name, s.Comparison, s.Fork, s.Ops, want[s.Entry])
+		}
+	}
+
+	// In the first fork the arm is calibrated, each turn at most 20 times the
+	// one before; in the second it is warmed by one turn.
+	ops := map[string][]int64{}
+	for _, e := range r.events("turn") {
+		ops[e.Case] = append(ops[e.Case], e.Ops)
+	}
+	for name, want := range map[string][]int64{
+		"A/client=fast":    {1, 20, 400, 8000, 160_000, 400_000, 400_000, 400_000, 400_000},
+		"A/client=usual":   {1, 20, 400, 400, 400, 400},
+		"B/client=crowd":   {100, 400, 400, 400, 400},
+		"B/client=slow":    {16, 16, 16, 16},
+		"B/client=glacial": {1, 1, 1, 1},
+		"B/client=drifts":  {1, 20, 400, 400, 400, 400},
+	} {
+		if !slices.Equal(ops[name], want) {
+			t.Errorf("%s: turns of %v ops, want %v", name, ops[name], want)
+		}
+	}
+}
+
+func TestLengthOfATurnIsThePlans(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, []string{"A"}, script{Name: "x", PerOp: 10 * time.Microsecond})
+	r.Turn = 20 * time.Millisecond
+	result := r.run()
+	r.noFailures(result)
+	for _, s := range result.Slices {
+		if s.Ops != 2000 {
+			t.Errorf("a turn of %d ops of 10 us, want 20 ms", s.Ops)
+		}
+	}
+}
+
+func TestBudget(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, []string{"A", "B"}, script{Name: "x", PerOp: time.Millisecond}, script{Name: "y", PerOp: time.Millisecond})
+	r.Forks, r.Budget = 2, 400*time.Millisecond
+	start := time.Now()
+	result := r.run()
+	r.noFailures(result)
+	took := time.Since(start)
+	if result.Elapsed < r.Budget || result.Elapsed > took || took > 10*r.Budget {
+		t.Errorf("a budget of %v took %v, of which the result says %v", r.Budget, took, result.Elapsed)
+	}
+	// Each comparison has its share, the last ones not less than the first.
+	rounds := map[place]int{}
+	for _, s := range result.Slices {
+		rounds[place{s.Fork, s.Comparison, 0}]++
+	}
+	for p, n := range rounds {
+		if n < 2*3 {
+			t.Errorf("fork %d, comparison %d: %d turns", p.fork, p.comparison, n)
+		}
+	}
+	if len(rounds) != 4 {
+		t.Errorf("turns in %d comparisons, want 4", len(rounds))
+	}
+}
+
+// TestStretch: the turns are as much longer as they should be, on the clock
+// too.
+func TestStretch(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, []string{"A"}, script{Name: "x", PerOp: 100 * time.Microsecond}, script{Name: "y", PerOp: 100 * time.Microsecond})
+	r.Turn, r.Forks = 15*time.Millisecond, 2
+	r.Arms[1].Stretch = 0.5
+	result := r.run()
+	r.noFailures(result)
+	if len(result.Slices) != 4 {
+		t.Errorf("%d slices, want 4", len(result.Slices))
+	}
+	for _, s := range result.Slices {
+		perOp, ops := 100*time.Microsecond, int64(150)
+		if s.Entry == 1 {
+			perOp, ops = 150*time.Microsecond, 100
+		}
+		if s.Ops != ops || s.Elapsed != time.Duration(ops)*perOp {
+			t.Errorf("entry %d: %d ops in %v, want %d of %v", s.Entry, s.Ops, s.Elapsed, ops, perOp)
+		}
+	}
+	var waited time.Duration
+	for _, e := range r.events("turn") {
+		if e.Arm == "y" {
+			waited += time.Duration(e.Ops) * 50 * time.Microsecond
+		}
+	}
+	if result.Elapsed < waited {
+		t.Errorf("the run took %v, and should have waited %v", result.Elapsed, waited)
+	}
+}
+
+// TestAFreshProcessForEachFork, in a process group that Ctrl-C does not reach.
+func TestAFreshProcessForEachFork(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, []string{"A", "B"}, script{Name: "x", PerOp: time.Millisecond}, script{Name: "y", PerOp: time.Millisecond})
+	r.Forks = 3
+	r.noFailures(r.run())
+	pids := map[string][]int{}
+	for _, e := range r.events("start") {
+		pids[e.Arm] = append(pids[e.Arm], e.PID)
+		if e.Group != e.PID {
+			t.Errorf("arm %s: process %d is in group %d, want its own", e.Arm, e.PID, e.Group)
+		}
+	}
+	for _, name := range []string{"x", "y"} {
+		if n := len(slices.Compact(slices.Sorted(slices.Values(pids[name])))); n != 3 {
+			t.Errorf("arm %s: processes %v, want one for each fork", name, pids[name])
+		}
+	}
+}
+
+// TestArmsThatDifferInTheirCases is a diff: one name for two builds, and
+// comparisons in which not all take part.
+func TestArmsThatDifferInTheirCases(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, script{Name: "x", PerOp: time.Millisecond}, script{Name: "y", PerOp: time.Millisecond}, script{Name: "z", PerOp: time.Millisecond})
+	r.Comparisons = []forks.Comparison{
+		{Name: "A", Entries: []forks.Entry{{Arm: 2, Case: "A/same"}, {Arm: 0, Case: "A/same"}}},
+		{Name: "B", Entries: []forks.Entry{{Arm: 1, Case: "B"}}},
+	}
+	result := r.run()
+	r.noFailures(result)
+	var got []string
+	for _, s := range result.Slices {
+		got = append(got, fmt.Sprint(s.Comparison, s.Entry))
+	}
+	slices.Sort(got)
+	if want := []string{"0 0", "0 1", "1 0"}; !slices.Equal(got, want) {
+		t.Errorf("slices of %v, want %v", got, want)
+	}
+	opened := map[string]bool{}
+	for _, e := range r.events("open") {
+		opened[e.Arm+" "+e.Case] = true
+	}
+	if want := map[string]bool{"z A/same": true, "x A/same": true, "y B": true}; !maps.Equal(opened, want) {
+		t.Errorf("opened %v, want %v", opened, want)
+	}
+}
+
+func TestProgress(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, []string{"A", "B"}, script{Name: "x", PerOp: time.Millisecond})
+	r.Forks, r.Budget = 2, 20*time.Millisecond
+	seen := map[string]int{}
+	var last time.Duration
+	r.Progress = func(p forks.Progress) {
+		seen[fmt.Sprintf("%s, fork %d of %d", p.Comparison, p.Fork, p.Forks)]++
+		if p.Elapsed < last || p.Budget != r.Budget {
+			t.Errorf("progress %+v after %v", p, last)
+		}
+		last = p.Elapsed
+	}
+	r.run()
+	for _, want := range []string{"A, fork 1 of 2", "B, fork 1 of 2", "A, fork 2 of 2", "B, fork 2 of 2"} {
+		if seen[want] == 0 {
+			t.Errorf("progress %v, want %q among it", seen, want)
+		}
+	}
+	if len(seen) != 4 {
+		t.Errorf("progress %v, want four places", seen)
+	}
+}
+
+// output is a Writer for several goroutines.
+type output struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(b)
+}
+
+func TestStderrOfTheArmsIsPassedOn(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, []string{"A"}, script{Name: "x", PerOp: time.Millisecond}, script{Name: "y", PerOp: time.Millisecond})
+	var o output
+	r.Stderr = &o
+	r.run()
+	lines := strings.Split(strings.TrimSpace(o.text.String()), "\n")
+	slices.Sort(lines)
+	if want := []string{"x is there", "y is there"}; !reflect.DeepEqual(lines, want) {
+		t.Errorf("stderr %q, want %q", lines, want)
+	}
+}

@@ -3,6 +3,7 @@ package goredis
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -38,10 +39,10 @@ func Options(cfg adapters.Config, conns int) (*redis.Options, error) {
 		ReadTimeout:  cfg.IOTimeout,
 		WriteTimeout: cfg.IOTimeout,
 
-		PoolSize:         conns,
-		PipelinePoolSize: -1, // by default pipelines have up to 10 connections of their own
-		ConnMaxIdleTime:  -1, // by default a connection idle for 30 minutes is replaced
+		PoolSize:        conns,
+		ConnMaxIdleTime: -1, // by default a connection idle for 30 minutes is replaced
 	}
+	setIfThere(opt, "PipelinePoolSize", -1) // by default pipelines have up to 10 connections of their own
 	if cfg.Setup == adapters.Lean {
 		opt.DisableIdentity = true
 		opt.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
@@ -49,6 +50,14 @@ func Options(cfg adapters.Config, conns int) (*redis.Options, error) {
 		opt.DialerRetries = 1 // by default five, 100 ms apart: a failed dial would look like a slow one
 	}
 	return opt, nil
+}
+
+// setIfThere sets an option that older versions of go-redis do not have, so
+// that they can be compared with newer ones by the same adapter.
+func setIfThere(opt *redis.Options, field string, value int64) {
+	if f := reflect.ValueOf(opt).Elem().FieldByName(field); f.IsValid() {
+		f.SetInt(value)
+	}
 }
 
 // check rejects what go-redis would ignore.

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"rcbench/adapters"
+
+	"rcbench/internal/tempdir"
 )
 
 //go:embed redis.conf
@@ -49,7 +51,7 @@ func quote(s string) string {
 
 // started is a server of ours that is not connected to yet.
 func started(o Options, name string) (*Server, error) {
-	dir, err := newFolder()
+	dir, err := tempdir.New(socketName, maxSocketPath)
 	if err != nil {
 		return nil, fmt.Errorf("target %s: %w", name, err)
 	}
@@ -57,7 +59,7 @@ func started(o Options, name string) (*Server, error) {
 	s.Label = name
 	s.Origin = "started " + name
 	s.Password = o.Password
-	s.Unix = dir.file(socketName)
+	s.Unix = dir.File(socketName)
 	return s, nil
 }
 
@@ -77,13 +79,13 @@ func startServer(ctx context.Context, o Options, path string) (_ *Server, err er
 			err = fmt.Errorf("target %s: %w", name, err)
 		}
 	}()
-	c := conf{Socket: s.Unix, Dir: s.dir.path, Password: o.Password, Backlog: o.Backlog}
+	c := conf{Socket: s.Unix, Dir: s.dir.Path, Password: o.Password, Backlog: o.Backlog}
 	if o.TLS {
 		cert, key, err := newCert()
 		if err != nil {
 			return nil, err
 		}
-		c.CertFile, c.KeyFile = s.dir.file("cert.pem"), s.dir.file("key.pem")
+		c.CertFile, c.KeyFile = s.dir.File("cert.pem"), s.dir.File("key.pem")
 		if err := errors.Join(os.WriteFile(c.CertFile, cert, 0o600), os.WriteFile(c.KeyFile, key, 0o600)); err != nil {
 			return nil, err
 		}

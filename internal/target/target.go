@@ -20,7 +20,7 @@
 //
 // A started server ends with the process that started it, however that ends
 // (see pdeath_linux.go), and a folder that a killed process left behind is
-// removed by the next Start (see tempdir.go). A server that is named by a URL
+// removed by the next Start (see package tempdir). A server that is named by a URL
 // belongs to somebody else: the suite is its guest, and writes and removes
 // only keys below [KeyPrefix].
 //
@@ -41,6 +41,7 @@ import (
 
 	"rcbench/adapters"
 	"rcbench/adapters/resp"
+	"rcbench/internal/tempdir"
 )
 
 // KeyPrefix begins every key that the suite writes. Close removes the keys
@@ -60,6 +61,14 @@ const (
 	// certificates that a rediss:// server is verified with, in place of
 	// the system's.
 	EnvCACert = "RCBENCH_CACERT"
+)
+
+const (
+	socketName = "redis.sock"
+
+	// maxSocketPath is what the shortest sun_path (104 on the BSDs, 108 on
+	// Linux) has room for with its final NUL.
+	maxSocketPath = 103
 )
 
 const (
@@ -103,8 +112,8 @@ type Server struct {
 
 	guest   bool // named by a URL
 	control adapters.Client
-	proc    *process // nil unless this process started it
-	dir     *folder  // nil unless this process started it
+	proc    *process        // nil unless this process started it
+	dir     *tempdir.Folder // nil unless this process started it
 
 	closing  sync.Once
 	closeErr error
@@ -223,7 +232,7 @@ func (s *Server) close() error {
 		errs = append(errs, s.proc.stop())
 	}
 	if s.dir != nil {
-		errs = append(errs, s.dir.remove())
+		errs = append(errs, s.dir.Remove())
 	}
 	return errors.Join(errs...)
 }

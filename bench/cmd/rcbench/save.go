@@ -56,9 +56,10 @@ func cpuModel() string {
 	return ""
 }
 
-// save writes the benchmark file, one line for each fork and client, and
-// beside it every turn as a line of JSON.
-func save(path string, head []benchfmt.Config, p forks.Plan, r *forks.Result, list *turns.List) error {
+// save writes the benchmark file, one line for each fork and arm, and beside
+// it every turn as a line of JSON. want chooses the arms by their index in the
+// plan; nil is all of them.
+func save(path string, head []benchfmt.Config, p forks.Plan, r *forks.Result, want func(arm int) bool, list *turns.List) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}
@@ -69,6 +70,9 @@ func save(path string, head []benchfmt.Config, p forks.Plan, r *forks.Result, li
 	b.WriteString(meter.Units)
 	w := benchfmt.NewWriter(&b)
 	for _, sum := range r.Sums() {
+		if want != nil && !want(p.Comparisons[sum.Comparison].Entries[sum.Entry].Arm) {
+			continue
+		}
 		if err := w.Write(line(head, p, sum, list.Procs)); err != nil {
 			return err
 		}
@@ -76,7 +80,7 @@ func save(path string, head []benchfmt.Config, p forks.Plan, r *forks.Result, li
 	if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
 		return err
 	}
-	return saveTurns(strings.TrimSuffix(path, filepath.Ext(path))+".turns.jsonl", p, r)
+	return saveTurns(strings.TrimSuffix(path, filepath.Ext(path))+".turns.jsonl", p, r, want)
 }
 
 // line is the benchmark line of an arm in one fork.
@@ -93,7 +97,7 @@ func line(head []benchfmt.Config, p forks.Plan, s forks.Sum, procs int) *benchfm
 }
 
 // saveTurns writes one JSON object a line for each turn.
-func saveTurns(path string, p forks.Plan, r *forks.Result) error {
+func saveTurns(path string, p forks.Plan, r *forks.Result, want func(arm int) bool) error {
 	f, err := os.Create(path)
 	if err != nil {
 		return err
@@ -102,6 +106,9 @@ func saveTurns(path string, p forks.Plan, r *forks.Result) error {
 	w := bufio.NewWriter(f)
 	enc := json.NewEncoder(w)
 	for _, s := range r.Slices {
+		if want != nil && !want(p.Comparisons[s.Comparison].Entries[s.Entry].Arm) {
+			continue
+		}
 		if err := enc.Encode(map[string]any{
 			"case":      p.Comparisons[s.Comparison].Entries[s.Entry].Case,
 			"fork":      s.Fork,
@@ -122,10 +129,10 @@ func saveTurns(path string, p forks.Plan, r *forks.Result) error {
 	return f.Close()
 }
 
-// benchstat prints benchstat's tables, one column a client.
-func benchstat(ctx context.Context, path string, stdout io.Writer) error {
-	cmd := exec.CommandContext(ctx, "go", "tool", "benchstat",
-		"-col", "/client", "-filter", ".unit:(ns/op OR cmds/s OR B/op OR allocs/op OR client-cpu-ns/op)", path)
+// benchstat prints benchstat's tables of the units that people compare.
+func benchstat(ctx context.Context, stdout io.Writer, args ...string) error {
+	cmd := exec.CommandContext(ctx, "go", append([]string{"tool", "benchstat",
+		"-filter", ".unit:(ns/op OR cmds/s OR B/op OR allocs/op OR client-cpu-ns/op)"}, args...)...)
 	cmd.Stdout = stdout
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

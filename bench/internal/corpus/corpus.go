@@ -24,7 +24,7 @@ type Corpus struct {
 
 // New returns n keys with values of size bytes: fewer keys, but at least one,
 // where n values would be over 64 MiB. Neighbouring values differ, so that a
-// reply that belongs to another key is noticed; a value of one or two bytes
+// reply that belongs to another key is noticed; values of up to three bytes
 // cannot promise that.
 func New(n, size int) *Corpus {
 	if size > 0 {

@@ -137,6 +137,10 @@ func TestValuesStayWithinTheBudget(t *testing.T) {
 		{1000, 3 << 20, 21},
 		{1000, budget + 1, 1},
 	} {
+		if testing.Short() && tt.size > budget {
+			t.Logf("SKIP a value of %d bytes: -short", tt.size)
+			continue
+		}
 		c := corpus.New(tt.n, tt.size)
 		if c.Len() != tt.want {
 			t.Errorf("New(%d, %d): %d keys, want %d", tt.n, tt.size, c.Len(), tt.want)

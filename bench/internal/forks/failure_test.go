@@ -44,6 +44,8 @@ func TestAnArmThatFailsIsNamedAndTheRestGoesOn(t *testing.T) {
 		{"quit", 2, true, []string{"process ended", "exit status 0"}},
 		{"garbage", 0, true, []string{"open", "unreadable answer"}},
 		{"garbage", 2, true, []string{"turn", "unreadable answer"}},
+		{"empty", 0, true, []string{"open", "an answer to something else"}},
+		{"empty", 2, true, []string{"turn", "an answer to something else"}},
 		{"error", 0, false, []string{"dial 127.0.0.1:1: refused"}},
 		{"error", 2, false, []string{"GET x: connection reset"}},
 		{"skips a command", 1, false, []string{"calls of GET: the server counted 799, claimed 800 (-1)"}},

@@ -20,7 +20,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -62,7 +61,6 @@ type Plan struct {
 	Turn        time.Duration // aim for the length of a turn; 0 is DefaultTurn
 	Seed        uint64        // of every order that is drawn
 	Env         []string      // added to the environment of the arms
-	Stderr      io.Writer     // of the arms
 	Server      meter.Source
 	Progress    func(Progress) // called often, by one goroutine; may be nil
 }
@@ -125,14 +123,15 @@ func Run(ctx context.Context, p Plan) (*Result, error) {
 	r := &runner{
 		Plan:   p,
 		start:  time.Now(),
-		rand:   rand.New(rand.NewPCG(p.Seed, 0)),
 		ops:    map[Entry]int64{},
 		out:    map[[2]int]bool{},
 		result: &Result{},
 	}
-	var err error
+	err := ctx.Err()
 	for fork := 0; fork < p.Forks && err == nil; fork++ {
-		err = r.fork(ctx, fork)
+		if err = r.fork(ctx, fork); err == nil {
+			err = ctx.Err()
+		}
 	}
 	r.result.Elapsed = time.Since(r.start)
 	return r.result, err
@@ -141,7 +140,6 @@ func Run(ctx context.Context, p Plan) (*Result, error) {
 type runner struct {
 	Plan
 	start  time.Time
-	rand   *rand.Rand
 	ops    map[Entry]int64 // of a turn, once calibrated
 	out    map[[2]int]bool // comparison, entry: failed, takes no further part
 	slots  int             // comparisons begun, over all forks
@@ -158,7 +156,10 @@ func (r *runner) fork(ctx context.Context, fork int) error {
 		}
 	}()
 	for i, arm := range r.Arms {
-		p, err := start(ctx, arm, r.Env, r.Stderr)
+		p, err := start(ctx, arm, r.Env)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if err != nil {
 			r.fail(Failure{Comparison: -1, Arm: arm.Name, Fork: fork, Err: err})
 			continue
@@ -179,7 +180,7 @@ func (r *runner) fork(ctx context.Context, fork int) error {
 			p.kill()
 		}
 	}
-	for _, c := range r.rand.Perm(len(r.Comparisons)) {
+	for _, c := range r.random(fork, 0).Perm(len(r.Comparisons)) {
 		if r.Progress != nil {
 			r.Progress(Progress{Fork: fork + 1, Forks: r.Forks, Comparison: r.Comparisons[c].Name,
 				Elapsed: time.Since(r.start), Budget: r.Budget})
@@ -193,6 +194,13 @@ func (r *runner) fork(ctx context.Context, fork int) error {
 	}
 	r.result.Forks++
 	return nil
+}
+
+// random is the source of the orders of one comparison in a fork, counted from
+// 1; 0 is for the order of the comparisons. Each has its own, so that a seed
+// gives the same orders however many rounds there were before.
+func (r *runner) random(fork, comparison int) *rand.Rand {
+	return rand.New(rand.NewPCG(r.Seed, uint64(fork)<<32|uint64(comparison)))
 }
 
 // compare takes rounds until the time is up, at least one.
@@ -217,6 +225,9 @@ func (r *runner) compare(ctx context.Context, fork, c int, procs []*process, unt
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
+			if errors.Is(err, errServer) {
+				return err // it is not the arm's fault
+			}
 			s := open[i]
 			r.out[[2]int{c, s.index}] = true
 			r.fail(Failure{Comparison: c, Entry: s.index, Arm: r.Arms[s.entry.Arm].Name, Fork: fork, Err: err})
@@ -234,8 +245,9 @@ func (r *runner) compare(ctx context.Context, fork, c int, procs []*process, unt
 	if err == nil {
 		err = each(func(s *seat) error { return r.calibrate(ctx, s) })
 	}
+	random := r.random(fork, 1+c)
 	for round := 0; err == nil && len(open) > 0 && (round == 0 || time.Now().Before(until)); round++ {
-		r.rand.Shuffle(len(open), func(i, j int) { open[i], open[j] = open[j], open[i] })
+		random.Shuffle(len(open), func(i, j int) { open[i], open[j] = open[j], open[i] })
 		err = each(func(s *seat) error {
 			slice, err := r.turn(ctx, s, r.ops[s.entry])
 			if err != nil {
@@ -263,15 +275,19 @@ func (r *runner) skipped(s *seat) bool {
 
 func (r *runner) fail(f Failure) { r.result.Failures = append(r.result.Failures, f) }
 
+// errServer is wrapped by the errors of the server, which end a run.
+var errServer = errors.New("reading the server's counters")
+
 // read takes a reading of the server's counters, from which the next turn
-// counts.
+// counts. A server that has never told them need not; one that has told them
+// once must go on.
 func (r *runner) read(ctx context.Context) error {
 	counters, err := r.Server.Counters(ctx)
-	if errors.Is(err, target.ErrNoCounters) {
+	if errors.Is(err, target.ErrNoCounters) && !r.result.Verified {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("reading the server's counters: %w", err)
+		return fmt.Errorf("%w: %w", errServer, err)
 	}
 	r.last, r.result.Verified = counters, true
 	return nil
@@ -282,7 +298,10 @@ func (r *runner) turn(ctx context.Context, s *seat, ops int64) (Slice, error) {
 	before := r.last
 	response, err := s.process.call(ctx, turns.Request{Do: "turn", Ops: ops}, turnLimit)
 	if err != nil {
-		r.read(ctx) // the next turn does not count what this one did
+		// The next turn does not count what this one did.
+		if readErr := r.read(ctx); readErr != nil {
+			return Slice{}, errors.Join(readErr, err)
+		}
 		return Slice{}, err
 	}
 	slice := Slice{Comparison: s.comparison, Entry: s.index, Fork: s.fork, Ops: ops,

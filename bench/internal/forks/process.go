@@ -41,8 +41,8 @@ type answer struct {
 }
 
 // List starts an arm, asks what it has, and ends it.
-func List(ctx context.Context, arm Arm, env []string, stderr io.Writer) (*turns.List, error) {
-	p, err := start(ctx, arm, env, stderr)
+func List(ctx context.Context, arm Arm, env []string) (*turns.List, error) {
+	p, err := start(ctx, arm, env)
 	if err != nil {
 		return nil, err
 	}
@@ -56,17 +56,17 @@ func (p *process) list(ctx context.Context) (*turns.List, error) {
 	if err != nil {
 		return nil, err
 	}
-	if response.List == nil || response.List.Version != turns.Version {
+	if response.List.Version != turns.Version {
 		return nil, fmt.Errorf("%s: it does not take turns by protocol %d of this command", p.arm.Name, turns.Version)
 	}
 	return response.List, nil
 }
 
-func start(ctx context.Context, arm Arm, env []string, stderr io.Writer) (*process, error) {
+func start(ctx context.Context, arm Arm, env []string) (*process, error) {
 	args := append([]string{"-" + turns.Flag}, arm.Args...)
 	cmd := exec.CommandContext(ctx, arm.Binary, args...)
 	cmd.Env = append(os.Environ(), env...)
-	p := &process{arm: arm, cmd: cmd, answers: make(chan answer), stderr: &tail{to: stderr}}
+	p := &process{arm: arm, cmd: cmd, answers: make(chan answer), stderr: &tail{}}
 	cmd.Stderr = p.stderr
 	ownGroup(cmd) // Ctrl-C is for the command to act on
 	var err error
@@ -124,6 +124,9 @@ func (p *process) call(ctx context.Context, q turns.Request, limit time.Duration
 			return turns.Response{}, fmt.Errorf("%s: unreadable answer: %w", q.Do, a.err)
 		case a.Error != "":
 			return turns.Response{}, errors.New(a.Error)
+		case q.Do == "list" && a.List == nil, q.Do == "open" && a.Open == nil, q.Do == "turn" && a.Turn == nil:
+			p.kill()
+			return turns.Response{}, fmt.Errorf("%s: an answer to something else; the process was ended", q.Do)
 		}
 		p.stretch(a.Turn)
 		return a.Response, nil
@@ -164,14 +167,14 @@ func (p *process) end() {
 		return
 	}
 	p.in.Close()
-	timer := time.AfterFunc(5*time.Second, func() { p.cmd.Process.Kill() })
+	timer := time.AfterFunc(5*time.Second, func() { killGroup(p.cmd) })
 	p.wait()
 	timer.Stop()
 }
 
 func (p *process) kill() {
 	if !p.dead {
-		p.cmd.Process.Kill()
+		killGroup(p.cmd)
 		p.wait()
 	}
 }
@@ -183,10 +186,8 @@ func (p *process) wait() {
 	p.dead = true
 }
 
-// A tail passes output on and keeps its end for an error message.
+// A tail keeps the end of what an arm writes to stderr, for an error message.
 type tail struct {
-	to io.Writer
-
 	mu  sync.Mutex
 	buf []byte
 }
@@ -195,13 +196,10 @@ const tailSize = 2000
 
 func (t *tail) Write(b []byte) (int, error) {
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	t.buf = append(t.buf, b...)
 	t.buf = t.buf[max(0, len(t.buf)-tailSize):]
-	t.mu.Unlock()
-	if t.to == nil {
-		return len(b), nil
-	}
-	return t.to.Write(b)
+	return len(b), nil
 }
 
 func (t *tail) String() string {

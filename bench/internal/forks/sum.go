@@ -11,6 +11,7 @@ type Sum struct {
 	Comparison, Entry, Fork int
 	Ops, Cmds               int64
 	Elapsed                 time.Duration
+	Verified                bool    // the server told its counters
 	Turns                   []Slice // in time order
 }
 
@@ -33,7 +34,7 @@ func (r *Result) Sums() []Sum {
 		k := key{s.Comparison, s.Fork, s.Entry}
 		sum := sums[k]
 		if sum == nil {
-			sum = &Sum{Comparison: s.Comparison, Entry: s.Entry, Fork: s.Fork}
+			sum = &Sum{Comparison: s.Comparison, Entry: s.Entry, Fork: s.Fork, Verified: r.Verified}
 			sums[k] = sum
 		}
 		sum.Ops += s.Ops
@@ -67,30 +68,30 @@ func (r *Result) failed(comparison, entry int) bool {
 }
 
 // Metrics are the figures of a benchmark line. Those of the server are there
-// only if it told its counters.
+// only if it counts them.
 func (s Sum) Metrics() []Metric {
-	var cpu, server time.Duration
-	var bytes, mallocs, commands, conns, errs int64
-	for _, t := range s.Turns {
-		cpu += t.CPU
-		bytes += t.Bytes
-		mallocs += t.Mallocs
-		server += t.Server.CPU
-		commands += t.Server.Commands
-		conns += t.Server.Connections
-		errs += t.Server.Errors
+	m := []Metric{{Value: float64(s.Elapsed.Nanoseconds()) / float64(s.Ops), Unit: "ns/op"},
+		{Value: float64(s.Cmds) / s.Elapsed.Seconds(), Unit: "cmds/s"}}
+	add := func(unit string, count func(Slice) int64) {
+		sum := int64(0)
+		for _, t := range s.Turns {
+			n := count(t)
+			if n < 0 {
+				return
+			}
+			sum += n
+		}
+		m = append(m, Metric{Value: float64(sum) / float64(s.Ops), Unit: unit})
 	}
-	perOp := func(v int64) float64 { return float64(v) / float64(s.Ops) }
-	m := []Metric{
-		{perOp(s.Elapsed.Nanoseconds()), "ns/op"},
-		{float64(s.Cmds) / s.Elapsed.Seconds(), "cmds/s"},
-		{perOp(bytes), "B/op"},
-		{perOp(mallocs), "allocs/op"},
-		{perOp(cpu.Nanoseconds()), "client-cpu-ns/op"},
+	add("B/op", func(t Slice) int64 { return t.Bytes })
+	add("allocs/op", func(t Slice) int64 { return t.Mallocs })
+	add("client-cpu-ns/op", func(t Slice) int64 { return t.CPU.Nanoseconds() })
+	if !s.Verified {
+		return m
 	}
-	if commands > 0 {
-		m = append(m, Metric{perOp(server.Nanoseconds()), "server-cpu-ns/op"},
-			Metric{perOp(commands), "cmds/op"}, Metric{perOp(conns), "conns/op"}, Metric{perOp(errs), "errs/op"})
-	}
+	add("server-cpu-ns/op", func(t Slice) int64 { return t.Server.CPU.Nanoseconds() })
+	add("cmds/op", func(t Slice) int64 { return t.Server.Commands })
+	add("conns/op", func(t Slice) int64 { return t.Server.Connections })
+	add("errs/op", func(t Slice) int64 { return t.Server.Errors })
 	return m
 }

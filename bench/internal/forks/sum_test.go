@@ -76,10 +76,10 @@ func TestMetrics(t *testing.T) {
 		{Value: 2, Unit: "allocs/op"},
 		{Value: 300_000, Unit: "client-cpu-ns/op"},
 	}
-	metrics := func(s ...forks.Slice) []forks.Metric {
-		return (&forks.Result{Slices: s}).Sums()[0].Metrics()
+	metrics := func(verified bool, s ...forks.Slice) []forks.Metric {
+		return (&forks.Result{Slices: s, Verified: verified}).Sums()[0].Metrics()
 	}
-	if got := metrics(first, second); !slices.Equal(got, client) {
+	if got := metrics(false, first, second); !slices.Equal(got, client) {
 		t.Errorf("without counters: %v, want %v", got, client)
 	}
 
@@ -90,9 +90,13 @@ func TestMetrics(t *testing.T) {
 		forks.Metric{Value: 5.5, Unit: "cmds/op"},
 		forks.Metric{Value: 1, Unit: "conns/op"},
 		forks.Metric{Value: 0.5, Unit: "errs/op"})
-	got := metrics(first, second)
+	got := metrics(true, first, second)
 	if !slices.Equal(got, all) {
 		t.Errorf("with counters: %v, want %v", got, all)
+	}
+	second.Server.Errors = -1 // Redis before 6.2
+	if got := metrics(true, first, second); !slices.Equal(got, all[:len(all)-1]) {
+		t.Errorf("without a count of errors: %v, want %v", got, all[:len(all)-1])
 	}
 	for _, m := range got {
 		if !strings.Contains(meter.Units, "Unit "+m.Unit+" better=") {

@@ -28,13 +28,13 @@ type Family struct {
 // innermost. It is empty if the user selected only what the family does not
 // have.
 func (f *Family) Cases(flags *Flags) []Case {
-	cases := []Case{{family: f, Value: DefaultValue, Loop: 1, Depth: 1}}
+	cases := []Case{{family: f}}
 	cases = expand(cases, among(flags.conns, f.Conns), func(c *Case, v string) { c.Conn = v })
 	cases = expand(cases, or(flags.nets, f.Nets), func(c *Case, v string) { c.Net = v })
 	cases = expand(cases, or(flags.goroutines, f.Goroutines), func(c *Case, v int) { c.Goroutines = v })
-	cases = expand(cases, varied(flags.values, f.Values), func(c *Case, v Size) { c.Value = v })
-	cases = expand(cases, varied(flags.loops, f.Loops), func(c *Case, v int) { c.Loop = v })
-	cases = expand(cases, varied(flags.depths, f.Depths), func(c *Case, v int) { c.Depth = v })
+	cases = expand(cases, varied(flags.values, f.Values, DefaultValue), func(c *Case, v Size) { c.Value = v })
+	cases = expand(cases, varied(flags.loops, f.Loops, 1), func(c *Case, v int) { c.Loop = v })
+	cases = expand(cases, varied(flags.depths, f.Depths, 1), func(c *Case, v int) { c.Depth = v })
 	cases = expandEach(cases, func(c Case) []int {
 		if c.Conn != Pool {
 			return []int{0}
@@ -95,10 +95,10 @@ func or[T any](asked, defaults []T) []T {
 }
 
 // varied is or for a parameter that not every family has: where the list is
-// nil the one case keeps its zero.
-func varied[T any](asked, defaults []T) []T {
+// nil there is the one case with the fixed value.
+func varied[T any](asked, defaults []T, fixed T) []T {
 	if defaults == nil {
-		return make([]T, 1)
+		return []T{fixed}
 	}
 	return or(asked, defaults)
 }

@@ -96,6 +96,8 @@ func TestMatchAgreesWithPackageTesting(t *testing.T) {
 		"//net=tcp/goroutines=100$", "Get/./././loop=1$", "/////depth=10+", "Get/conn=own/.*/100", "/////[12]",
 		"Nothing", "Get/Nothing", "Get/conn=own/x", "/////////", `Get\/conn`, "Get[/]conn", "(Get/conn)",
 		"Get/conn=[^of]", "(Get|Set)$/conn=own", oneName,
+		"Pipeline/conn=own|Get$/conn=fresh", "Get$/conn=own|Pipeline", "Get$/[(c]onn=own/net=tcp", "]|Get$/[/c]onn",
+		"Get$/conn=own/././././././.|Get$", "Get$|Pipeline/conn=own",
 	} {
 		match, err := param.Match(pattern)
 		if err != nil {

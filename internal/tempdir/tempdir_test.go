@@ -1,4 +1,4 @@
-package target
+package tempdir
 
 import (
 	"os"
@@ -10,12 +10,12 @@ import (
 func TestSweepTakesOnlyStaleFolders(t *testing.T) {
 	base := t.TempDir()
 	t.Setenv("TMPDIR", base)
-	live, err := newFolder()
+	live, err := New("", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer live.remove()
-	stale, err := newFolder()
+	defer live.Remove()
+	stale, err := New("", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestSweepTakesOnlyStaleFolders(t *testing.T) {
 		return path
 	}
 	kept := []string{
-		live.path,
+		live.Path,
 		bare("rcbench-new", 0o700, time.Now()),        // about to be locked
 		bare("rcbench-other", 0o700, old, "results"),  // without our lock: not ours
 		bare("rcbench-public", 0o755, old, lockName),  // not made by us
@@ -50,7 +50,7 @@ func TestSweepTakesOnlyStaleFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	kept = append(kept, target, link)
-	removed := []string{stale.path, bare("rcbench-empty", 0o700, old)}
+	removed := []string{stale.Path, bare("rcbench-empty", 0o700, old)}
 
 	sweep(base)
 	for _, path := range kept {

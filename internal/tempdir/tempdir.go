@@ -1,4 +1,7 @@
-package target
+// Package tempdir makes private temporary folders that do not outlive their
+// owner for ever: what a killed process left behind is removed by the next one
+// that makes a folder.
+package tempdir
 
 import (
 	"errors"
@@ -13,32 +16,28 @@ import (
 const (
 	folderPrefix = "rcbench-"
 	lockName     = "owner.lock"
-	socketName   = "redis.sock"
-
-	// maxSocketPath is what the shortest sun_path (104 on the BSDs, 108 on
-	// Linux) has room for with its final NUL.
-	maxSocketPath = 103
 
 	// bareAge is how old a folder without a lock must be to be stale: its
 	// owner may be about to make the lock.
 	bareAge = 10 * time.Minute
 )
 
-// A folder is the private temporary folder of one server. Its owner holds a lock
-// on a file in it for life; the kernel releases the lock however the owner
+// A Folder is a private temporary folder. Its owner holds a lock on a file in it
+// for life; the kernel releases the lock however the owner
 // ends, so a folder whose lock is free is nobody's any more.
 //
 // Note: flock and not a file with the owner's pid, because a pid is used again.
-type folder struct {
-	path string
+type Folder struct {
+	Path string
 	lock *os.File
 }
 
-// newFolder makes a folder in the temporary folder, or in /tmp where the path of
-// a unix socket would become too long, and first removes stale ones there.
-func newFolder() (*folder, error) {
+// New makes a folder in the system's temporary folder, and first removes stale
+// ones there. If the path of a file called longest would be over limit bytes in
+// it, it is made in /tmp; a limit of 0 is none.
+func New(longest string, limit int) (*Folder, error) {
 	base := os.TempDir()
-	if len(filepath.Join(base, folderPrefix+"1234567890", socketName)) > maxSocketPath {
+	if limit > 0 && len(filepath.Join(base, folderPrefix+"1234567890", longest)) > limit {
 		base = "/tmp"
 	}
 	sweep(base)
@@ -64,7 +63,7 @@ var errSwept = errors.New("folder was removed")
 // lockFolder takes the lock of a new folder. Between the making of the lock's
 // file and the locking another process may sweep the folder; then the lock is
 // held by it, or is on a file that is no longer there.
-func lockFolder(path string) (*folder, error) {
+func lockFolder(path string) (*Folder, error) {
 	name := filepath.Join(path, lockName)
 	lock, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if errors.Is(err, os.ErrNotExist) {
@@ -86,15 +85,15 @@ func lockFolder(path string) (*folder, error) {
 		lock.Close()
 		return nil, errSwept
 	}
-	return &folder{path, lock}, nil
+	return &Folder{path, lock}, nil
 }
 
-// file is the path of name in the folder.
-func (f *folder) file(name string) string { return filepath.Join(f.path, name) }
+// File is the path of name in the folder.
+func (f *Folder) File(name string) string { return filepath.Join(f.Path, name) }
 
-// remove removes the folder, and gives up the lock after it.
-func (f *folder) remove() error {
-	err := os.RemoveAll(f.path)
+// Remove removes the folder, and gives up the lock after it.
+func (f *Folder) Remove() error {
+	err := os.RemoveAll(f.Path)
 	f.lock.Close()
 	return err
 }

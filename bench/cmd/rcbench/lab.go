@@ -1,0 +1,227 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"golang.org/x/perf/benchfmt"
+
+	"rcbench/adapters/all"
+	"rcbench/bench/internal/forks"
+	"rcbench/bench/internal/param"
+	"rcbench/bench/internal/turns"
+	"rcbench/bench/internal/verdict"
+	"rcbench/internal/target"
+	"rcbench/internal/tempdir"
+)
+
+// settings are the flags that every measuring command has.
+type settings struct {
+	bench     string
+	budget    time.Duration
+	forks     int
+	turn      time.Duration
+	seed      uint64
+	threshold share
+	output    string
+	markdown  string
+	json      string
+	params    *param.Flags
+	set       *flag.FlagSet
+}
+
+// register defines the flags, with the command's own defaults for some.
+func (s *settings) register(fs *flag.FlagSet, bench string, budget time.Duration, output string) {
+	s.set = fs
+	s.threshold = 0.05
+	fs.StringVar(&s.bench, "bench", bench, "regular expression of the cases, as for go test")
+	fs.DurationVar(&s.budget, "budget", budget, "wall time for measuring")
+	fs.IntVar(&s.forks, "forks", 0, "fresh processes for each arm (default as many as serve the budget best)")
+	fs.DurationVar(&s.turn, "turn", forks.DefaultTurn, "aim for the length of a turn")
+	fs.Uint64Var(&s.seed, "seed", 0, "seed of the random orders (default drawn and printed)")
+	fs.Var(&s.threshold, "threshold", "largest difference that is called the same")
+	fs.StringVar(&s.output, "o", output, "file for the benchmark lines; the single turns go beside it")
+	fs.StringVar(&s.markdown, "md", "", "also write the verdicts as Markdown to this file")
+	fs.StringVar(&s.json, "json", "", "also write the verdicts as JSON to this file")
+	s.params = param.Register(fs)
+}
+
+// check resolves the flags; its errors are of usage.
+func (s *settings) check(args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%w: unexpected argument %q", errUsage, args[0])
+	}
+	if err := s.params.Resolve(all.Drivers()); err != nil {
+		return fmt.Errorf("%w: %w", errUsage, err)
+	}
+	if _, err := param.Match(s.bench); err != nil {
+		return fmt.Errorf("%w: %w", errUsage, err)
+	}
+	if s.forks < 0 || s.budget <= 0 || s.turn <= 0 {
+		return fmt.Errorf("%w: -budget and -turn must be positive, and -forks not negative", errUsage)
+	}
+	if s.seed == 0 {
+		s.seed = rand.Uint64()
+	}
+	return nil
+}
+
+// args are the arguments of an arm: the parameters that were given, the
+// selection, and one client in place of all.
+func (s *settings) args(client string) []string {
+	args := []string{"-test.bench=" + s.bench}
+	known := flag.NewFlagSet("", flag.ContinueOnError)
+	param.Register(known)
+	s.set.Visit(func(f *flag.Flag) {
+		if known.Lookup(f.Name) != nil && f.Name != "clients" {
+			args = append(args, "-"+f.Name+"="+f.Value.String())
+		}
+	})
+	return append(args, "-clients="+client)
+}
+
+// A lab is where a command measures: a temporary folder and one server, which
+// all arms share.
+type lab struct {
+	*settings
+	folder *tempdir.Folder
+	server *target.Server
+	stdout io.Writer
+	stderr io.Writer
+}
+
+// open makes the folder and starts the server. close must be called.
+func (s *settings) open(ctx context.Context, stdout, stderr io.Writer) (*lab, error) {
+	folder, err := tempdir.New("", 0)
+	if err != nil {
+		return nil, err
+	}
+	server, err := target.Start(ctx, target.Options{
+		Target: s.params.Target, TLS: s.params.TLS(), Password: s.params.Password(),
+	})
+	if err != nil {
+		folder.Remove()
+		return nil, err
+	}
+	return &lab{settings: s, folder: folder, server: server, stdout: stdout, stderr: stderr}, nil
+}
+
+func (l *lab) close() {
+	l.server.Close()
+	l.folder.Remove()
+}
+
+// list asks a build what it has for clients.
+func (l *lab) list(ctx context.Context, binary, clients string) (*turns.List, error) {
+	arm := forks.Arm{Name: "the benchmarks", Binary: binary, Args: l.args(clients)}
+	return forks.List(ctx, arm, []string{l.server.Env()})
+}
+
+// measure completes the plan, says what it will be able to see, runs it, and
+// says what failed. It returns what there is with the error of ctx if it was
+// interrupted.
+func (l *lab) measure(ctx context.Context, plan forks.Plan) (*forks.Result, error) {
+	plan.Server, plan.Env = l.server, []string{l.server.Env()}
+	fmt.Fprintf(l.stdout, "# %s; seed %d\n", describe(plan), plan.Seed)
+	bar := newProgress(l.stderr)
+	plan.Progress = bar.update
+	result, err := forks.Run(ctx, plan)
+	bar.done()
+	if err != nil && ctx.Err() == nil {
+		return nil, errors.Join(err, l.server.Died())
+	}
+	for _, s := range result.Skips {
+		fmt.Fprintf(l.stdout, "# skip %s: %s\n", s.Case, s.Why)
+	}
+	for _, f := range result.Failures {
+		fmt.Fprintf(l.stderr, "rcbench: %s%v\n", where(plan, f), f)
+	}
+	if len(result.Slices) == 0 {
+		return nil, errors.Join(errors.New("nothing was measured"), err)
+	}
+	fmt.Fprintf(l.stdout, "# %d turns in %v, %.0f %% of the time inside them\n", len(result.Slices),
+		result.Elapsed.Round(time.Second), 100*result.Measured.Seconds()/result.Elapsed.Seconds())
+	return result, err
+}
+
+// forkOverhead is about what starting one arm and opening its connections
+// costs.
+const forkOverhead = 100 * time.Millisecond
+
+// split sets the number of forks, if the user did not, so that the budget of
+// each comparison finds the smallest difference.
+func (l *lab) split(p *forks.Plan) {
+	p.Budget, p.Turn, p.Seed, p.Forks = l.budget, l.turn, l.seed, l.forks
+	if p.Forks == 0 {
+		each := l.budget / time.Duration(len(p.Comparisons))
+		p.Forks, _ = verdict.Plan(each, forkOverhead*time.Duration(most(*p)), l.turn, most(*p))
+	}
+}
+
+// most is the largest number of arms that a comparison has.
+func most(p forks.Plan) int {
+	n := 0
+	for _, c := range p.Comparisons {
+		n = max(n, len(c.Entries))
+	}
+	return n
+}
+
+// describe says what a plan is and what difference it can resolve.
+func describe(p forks.Plan) string {
+	arms := most(p)
+	perFork := p.Budget/time.Duration(len(p.Comparisons)*p.Forks) - forkOverhead*time.Duration(arms)
+	rounds := max(1, int(perFork/(p.Turn*time.Duration(arms))))
+	return fmt.Sprintf("%s of up to %d arms, %s in %v: can resolve a difference of about %s",
+		count(len(p.Comparisons), "comparison"), arms, count(p.Forks, "fork"), p.Budget,
+		percent(verdict.Resolvable(p.Forks, rounds)))
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// percent formats a share; an infinite one is what no run can resolve.
+func percent(share float64) string {
+	if math.IsInf(share, 0) || math.IsNaN(share) {
+		return "any size (too few forks)"
+	}
+	return fmt.Sprintf("%.1f %%", 100*share)
+}
+
+// report prints what the arms and the server are.
+func (l *lab) report(head []benchfmt.Config, lists ...*turns.List) {
+	for _, line := range head {
+		fmt.Fprintf(l.stdout, "%s: %s\n", line.Key, line.Value)
+	}
+	for _, list := range lists {
+		for _, c := range list.Clients {
+			fmt.Fprintf(l.stdout, "# client %s %s\n", c.Name, c.Version)
+		}
+	}
+}
+
+// A share is a flag in per cent: 5% is 0.05.
+type share float64
+
+func (s *share) String() string { return fmt.Sprintf("%g%%", 100*float64(*s)) }
+
+func (s *share) Set(text string) error {
+	var v float64
+	var rest string
+	n, _ := fmt.Sscanf(text, "%g%s", &v, &rest)
+	if n != 2 || rest != "%" || !(v >= 0 && v < 1000) {
+		return errors.New("want a percentage, such as 5%")
+	}
+	*s = share(v / 100)
+	return nil
+}

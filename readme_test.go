@@ -33,6 +33,9 @@ func TestReadme(t *testing.T) {
 	if len(blocks) < 5 {
 		t.Fatalf("%d shell blocks, want at least 5", len(blocks))
 	}
+	if strings.Contains(string(text), "@@") || !strings.Contains(string(text), "vs base") {
+		t.Error("the README has no recorded result")
+	}
 	dir := project(t)
 	for _, b := range blocks {
 		name, _, _ := strings.Cut(b[1], "\n")

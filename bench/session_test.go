@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -59,6 +60,7 @@ type session struct {
 	clients []adapters.Client
 	ops     []drive.Op
 	opened  bool
+	exit    atomic.Pointer[time.Timer] // armed by abort
 
 	// freshErrors is the number of error replies that the handshake of one
 	// connection is known to have; learned by making one.
@@ -119,8 +121,9 @@ func (s *session) measure(b *testing.B) error {
 	}
 	b.ReportAllocs()
 	b.ResetTimer()
-	result, err := drive.Parallel(b, s.ops, drive.Options{Abort: s.abort})
+	result, err := drive.Parallel(b, s.ops, drive.Options{Abort: s.abort, StallLimit: s.stallLimit()})
 	b.StopTimer()
+	s.ended()
 	if err != nil {
 		return err
 	}
@@ -165,6 +168,9 @@ func (s *session) open(ctx context.Context) error {
 	s.config.Lazy = s.Conn == param.Fresh
 	if s.keys {
 		s.corpus = corpus.New(s.Keyspace, int(s.Value))
+		if n := s.corpus.Len(); n < s.Keyspace && s.Keyspace != param.DefaultKeyspace {
+			return fmt.Errorf("-keyspace=%d with values of %v is more than a corpus holds; at most %d", s.Keyspace, s.Value, n)
+		}
 		if err := load(ctx, s.host.Control(), s.corpus); err != nil {
 			return fmt.Errorf("loading %d keys: %w", s.corpus.Len(), err)
 		}
@@ -292,15 +298,31 @@ func (s *session) close() {
 }
 
 // abort ends a run that hangs, by closing its connections. Ops that hang even
-// then, in a client that ignores it, would keep the process for ever.
+// then, in a client that ignores it, would keep the process for ever: unless
+// ended is called soon, it exits.
 func (s *session) abort() {
-	time.AfterFunc(5*time.Second, func() {
+	s.exit.Store(time.AfterFunc(5*time.Second, func() {
 		fmt.Fprintf(os.Stderr, "rcbench: %s hangs even after its connections were closed\n", s.Name())
 		os.Exit(1)
-	})
+	}))
 	for _, c := range s.clients {
 		go c.Close()
 	}
+}
+
+// ended says that a run has returned, aborted or not.
+func (s *session) ended() {
+	if t := s.exit.Swap(nil); t != nil {
+		t.Stop()
+	}
+}
+
+// stallLimit is how long no op may finish: drive's, and the time that one op
+// of every worker takes on a slow link of 20 MB/s.
+func (s *session) stallLimit() time.Duration {
+	const bytesPerSecond = 20e6
+	bytes := float64(s.Value) * float64(s.Loop*s.Depth) * float64(s.Goroutines)
+	return drive.StallLimit + time.Duration(bytes/bytesPerSecond*float64(time.Second))
 }
 
 // explain adds to an error what its reader needs to act on it.

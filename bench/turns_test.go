@@ -76,19 +76,23 @@ func (a *arm) open(s *session) (*turns.Opened, error) {
 		return nil, s.explain(err)
 	}
 	a.session = s
-	a.crew = drive.NewCrew(s.ops, drive.Options{Abort: s.abort})
+	a.crew = drive.NewCrew(s.ops, drive.Options{Abort: s.abort, StallLimit: s.stallLimit()})
 	claim, _ := s.claim(1)
-	return &turns.Opened{Workers: len(s.ops), Commands: claim.Commands, Conns: claim.Conns, Errors: claim.Errors}, nil
+	return &turns.Opened{
+		Workers: len(s.ops), Commands: claim.Commands, Conns: claim.Conns, Errors: claim.Errors, Stall: s.stallLimit(),
+	}, nil
 }
 
 func (a *arm) Turn(ops int64) (*turns.Outcome, error) {
 	if a.session == nil {
 		return nil, errors.New("turn: no case is open")
 	}
+	a.crew.Ready()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	cpu := meter.ProcessCPU()
 	result, err := a.crew.Turn(ops)
+	a.session.ended()
 	if err != nil {
 		return nil, a.session.explain(err)
 	}

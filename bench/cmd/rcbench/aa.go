@@ -74,7 +74,7 @@ func (o *aaOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if len(cases) == 0 {
 		return fmt.Errorf("%w: no case matches -bench=%s with these flags", errUsage, o.bench)
 	}
-	l.report(header(l.server), list)
+	l.report(header(ctx, l.server), list)
 
 	units := []forks.Value{forks.Time, forks.ClientCPU, forks.Bytes, forks.Allocs}
 	estimates := make([][]verdict.Estimate, len(units))
@@ -156,7 +156,7 @@ func (l *lab) twice(binary string, c turns.Case, stretch float64, seed uint64) f
 		Arms:        []forks.Arm{{Name: c.Client + "@a", Binary: binary, Args: args}, {Name: c.Client + "@b", Binary: binary, Args: args}},
 		Comparisons: []forks.Comparison{{Name: c.Name, Entries: []forks.Entry{{Arm: 0, Case: c.Name}, {Arm: 1, Case: c.Name}}}},
 		Server:      l.server,
-		Env:         []string{l.server.Env()},
+		Env:         l.env(),
 	}
 	p.Arms[1].Stretch = stretch
 	l.split(&p)

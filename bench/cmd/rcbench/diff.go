@@ -126,7 +126,7 @@ func (o *diffOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	l.split(&plan)
 
-	lines := header(l.server)
+	lines := header(ctx, l.server)
 	l.report(lines, headList)
 	fmt.Fprintf(stdout, "# base: %s\n", b.what)
 	for _, n := range notes {

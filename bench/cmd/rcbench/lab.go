@@ -73,13 +73,14 @@ func (s *settings) check(args []string) error {
 }
 
 // args are the arguments of an arm: the parameters that were given, the
-// selection, and one client in place of all.
+// selection, and one client in place of all. The target, which may hold a
+// password, goes by the environment.
 func (s *settings) args(client string) []string {
 	args := []string{"-test.bench=" + s.bench}
 	known := flag.NewFlagSet("", flag.ContinueOnError)
 	param.Register(known)
 	s.set.Visit(func(f *flag.Flag) {
-		if known.Lookup(f.Name) != nil && f.Name != "clients" {
+		if known.Lookup(f.Name) != nil && f.Name != "clients" && f.Name != "target" {
 			args = append(args, "-"+f.Name+"="+f.Value.String())
 		}
 	})
@@ -120,14 +121,19 @@ func (l *lab) close() {
 // list asks a build what it has for clients.
 func (l *lab) list(ctx context.Context, binary, clients string) (*turns.List, error) {
 	arm := forks.Arm{Name: "the benchmarks", Binary: binary, Args: l.args(clients)}
-	return forks.List(ctx, arm, []string{l.server.Env()})
+	return forks.List(ctx, arm, l.env())
+}
+
+// env is what is added to the environment of the arms.
+func (l *lab) env() []string {
+	return []string{l.server.Env(), target.EnvTarget + "=" + l.params.Target}
 }
 
 // measure completes the plan, says what it will be able to see, runs it, and
 // says what failed. It returns what there is with the error of ctx if it was
 // interrupted.
 func (l *lab) measure(ctx context.Context, plan forks.Plan) (*forks.Result, error) {
-	plan.Server, plan.Env = l.server, []string{l.server.Env()}
+	plan.Server, plan.Env = l.server, l.env()
 	fmt.Fprintf(l.stdout, "# %s; seed %d\n", describe(plan), plan.Seed)
 	bar := newProgress(l.stderr)
 	plan.Progress = bar.update

@@ -61,6 +61,7 @@ func command(args []string, stdout, stderr io.Writer) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	switch err := root.Run(ctx); {
 	case err == nil:
 		return 0
@@ -71,6 +72,9 @@ func command(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "rcbench: %v\n", err)
 		return 2
 	case ctx.Err() != nil:
+		if !errors.Is(err, ctx.Err()) {
+			fmt.Fprintf(stderr, "rcbench: %v\n", err)
+		}
 		fmt.Fprintln(stderr, "rcbench: interrupted")
 		return 130
 	case errors.Is(err, errFailed):

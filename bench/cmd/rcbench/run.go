@@ -71,7 +71,7 @@ func (o *options) run(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	l.split(&plan)
 
-	head := header(l.server)
+	head := header(ctx, l.server)
 	l.report(head, list)
 	for _, s := range skipped {
 		fmt.Fprintf(stdout, "# skip %s: %s\n", s.Name, s.Skip)
@@ -88,7 +88,7 @@ func (o *options) run(ctx context.Context, stdout, stderr io.Writer) error {
 		return err
 	}
 	t, err := judge(plan, result, forks.Time, verdict.Options{Threshold: float64(o.threshold)}, func(c forks.Comparison) int {
-		return max(0, slices.IndexFunc(c.Entries, func(e forks.Entry) bool { return plan.Arms[e.Arm].Name == o.baseline }))
+		return slices.IndexFunc(c.Entries, func(e forks.Entry) bool { return plan.Arms[e.Arm].Name == o.baseline })
 	})
 	if err != nil {
 		return err

@@ -22,7 +22,7 @@ import (
 )
 
 // header is what all lines of a file have in common.
-func header(s *target.Server) []benchfmt.Config {
+func header(ctx context.Context, s *target.Server) []benchfmt.Config {
 	lines := []benchfmt.Config{}
 	add := func(key, value string) {
 		lines = append(lines, benchfmt.Config{Key: key, Value: []byte(value), File: true})
@@ -34,6 +34,7 @@ func header(s *target.Server) []benchfmt.Config {
 		add("cpu", cpu)
 	}
 	add("server", s.Describe())
+	add("verified", meter.Verified(ctx, s))
 	if s.Miniredis() {
 		add("warning", target.MiniredisWarning)
 	}

@@ -34,21 +34,26 @@ func judge(p forks.Plan, r *forks.Result, v forks.Value, o verdict.Options, base
 	t := table{value: v, against: "each arm against the baseline of its case", options: o}
 	for c, comparison := range p.Comparisons {
 		base, floor := baseline(comparison), floorOf(comparison)
+		for e := 0; !r.Has(c, base) && e < len(comparison.Entries); e++ {
+			base = e // the first that has figures stands in
+		}
 		for e, entry := range comparison.Entries {
 			if !r.Has(c, base) || !r.Has(c, e) {
 				continue
 			}
-			estimate, err := verdict.Compare(r.Pair(c, base, e, v), o)
+			pair := r.Pair(c, base, e, v)
+			if len(pair.Base) == 0 {
+				continue // they never took part in the same round
+			}
+			estimate, err := verdict.Compare(pair, o)
 			if err != nil {
 				return t, fmt.Errorf("%s, %s: %w", comparison.Name, p.Arms[entry.Arm].Name, err)
 			}
 			row := row{Case: comparison.Name, Arm: p.Arms[entry.Arm].Name, Baseline: e == base, Estimate: estimate}
 			if floor >= 0 && r.Has(c, floor) {
-				toFloor, err := verdict.Compare(r.Pair(c, floor, e, v), o)
-				if err != nil {
-					return t, err
+				if toFloor, err := verdict.Compare(r.Pair(c, floor, e, v), o); err == nil {
+					row.FloorRatio = toFloor.Ratio
 				}
-				row.FloorRatio = toFloor.Ratio
 			}
 			t.rows = append(t.rows, row)
 		}

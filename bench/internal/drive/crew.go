@@ -11,8 +11,9 @@ import (
 // goroutine at a time.
 type Crew struct {
 	team  *team
-	turn  *turn // the one that the workers wait for
+	turn  *turn // the one that the workers wait for; nil after Stop
 	ended sync.WaitGroup
+	watch func() // ends the watchdog
 }
 
 // A turn is released once, when its fields are set, and then read only but for
@@ -25,12 +26,13 @@ type turn struct {
 	next    *turn
 }
 
+func newTurn() *turn { return &turn{release: make(chan struct{})} }
+
 // NewCrew starts len(ops) workers, which wait for the first Turn.
 func NewCrew(ops []Op, o Options) *Crew {
-	c := &Crew{
-		team: newTeam(ops, o, func() {}),
-		turn: &turn{release: make(chan struct{})},
-	}
+	c := &Crew{team: newTeam(ops, o, func() {}), turn: newTurn()}
+	c.team.idle.Store(true)
+	c.watch = c.team.watch()
 	for id := range ops {
 		c.ended.Go(func() { c.worker(id, c.turn) })
 	}
@@ -50,6 +52,15 @@ func (c *Crew) worker(id int, t *turn) {
 	}
 }
 
+// Ready allocates what the next Turn needs, so that Turn itself allocates
+// nothing: for a caller who counts the allocations of the ops. Turn calls it
+// otherwise.
+func (c *Crew) Ready() {
+	if c.turn != nil && c.turn.next == nil {
+		c.turn.next = newTurn()
+	}
+}
+
 // Turn runs n ops, handed out singly, and returns when all are done. After an
 // error the Crew takes no more turns.
 //
@@ -59,19 +70,19 @@ func (c *Crew) Turn(n int64) (Result, error) {
 	if c.turn == nil {
 		return Result{}, errors.New("drive: Turn after Stop")
 	}
-	if c.team.first != nil {
+	if c.team.stop.Load() {
 		return Result{}, c.team.first
 	}
+	c.Ready()
 	t := c.turn
-	t.next = &turn{release: make(chan struct{})}
 	t.left.Store(n)
 	t.done.Add(len(c.team.ops))
-	end := c.team.watch()
+	c.team.idle.Store(false)
 	close(t.release)
 	t.done.Wait()
-	end()
+	c.team.idle.Store(true)
 	c.turn = t.next
-	if c.team.first != nil {
+	if c.team.stop.Load() {
 		return Result{}, c.team.first
 	}
 	return c.team.result(), nil
@@ -86,4 +97,5 @@ func (c *Crew) Stop() {
 	close(c.turn.release)
 	c.turn = nil
 	c.ended.Wait()
+	c.watch()
 }

@@ -47,6 +47,7 @@ type team struct {
 	lanes []lane
 	o     Options
 
+	idle   atomic.Bool // between turns nothing is due
 	stop   atomic.Bool
 	once   sync.Once
 	first  error  // the first error; valid when stop is set and all have ended
@@ -74,7 +75,7 @@ func newTeam(ops []Op, o Options, onFail func()) *team {
 func (t *team) fail(err error) {
 	t.once.Do(func() {
 		t.first = err
-		t.stop.Store(true)
+		t.stop.Store(true) // publishes first
 		t.onFail()
 	})
 }
@@ -157,7 +158,7 @@ func (t *team) stalled(done <-chan struct{}) bool {
 		for i := range t.lanes {
 			sum += t.lanes[i].done.Load()
 		}
-		if sum == last {
+		if sum == last && !t.idle.Load() {
 			still++
 		} else {
 			last, still = sum, 0

@@ -168,7 +168,7 @@ func TestFailureInTheCalibration(t *testing.T) {
 		script{Name: "good", PerOp: 10 * time.Microsecond},
 		script{Name: "bad", PerOp: 10 * time.Microsecond, Faults: []fault{{Case: "A", Turn: 2, What: "skips a command"}}})
 	result := r.run()
-	if len(result.Failures) != 1 || !strings.Contains(result.Failures[0].Error(), "the server counted 39, claimed 40") {
+	if len(result.Failures) != 1 || !strings.Contains(result.Failures[0].Error(), "the server counted 199, claimed 200") {
 		t.Errorf("failures %v", result.Failures)
 	}
 	if len(result.Slices) != 1 || result.Slices[0].Entry != 0 {

@@ -10,6 +10,9 @@
 // open. Before and after each turn the server's counters are read, and a turn
 // that the server does not agree with ends the arm's part in the comparison:
 // it is named in the Result and its figures are left out, the rest goes on.
+// Connections and error replies are counted for the whole server, so what an
+// arm does in the background while it should be idle may be charged to the one
+// that is measured: it never passes unseen, but may bear the wrong name.
 //
 // Note: the number of ops of a turn is fixed for the life of a comparison and
 // not adapted to the machine's mood. A turn that always took 4 ms would do
@@ -65,8 +68,8 @@ type Plan struct {
 	Progress    func(Progress) // called often, by one goroutine; may be nil
 }
 
-// DefaultTurn is long enough for the start and the end of a turn to weigh
-// less than a per cent, and short enough for the machine not to change.
+// DefaultTurn is short enough for the machine not to change. With many workers
+// the least number of ops of a turn takes longer; see perWorker.
 const DefaultTurn = 4 * time.Millisecond
 
 // Progress says how far a run is.
@@ -180,6 +183,7 @@ func (r *runner) fork(ctx context.Context, fork int) error {
 			p.kill()
 		}
 	}
+	missed := make([]int, len(procs)) // comparisons without an arm that had ended
 	for _, c := range r.random(fork, 0).Perm(len(r.Comparisons)) {
 		if r.Progress != nil {
 			r.Progress(Progress{Fork: fork + 1, Forks: r.Forks, Comparison: r.Comparisons[c].Name,
@@ -188,12 +192,35 @@ func (r *runner) fork(ctx context.Context, fork int) error {
 		left := r.Forks*len(r.Comparisons) - r.slots
 		r.slots++
 		until := time.Now().Add((r.Budget - time.Since(r.start)) / time.Duration(left))
+		for _, e := range r.Comparisons[c].Entries {
+			if p := procs[e.Arm]; p != nil && p.dead {
+				missed[e.Arm]++
+			}
+		}
 		if err := r.compare(ctx, fork, c, procs, until); err != nil {
 			return err
 		}
 	}
+	for i, n := range missed {
+		if n > 0 {
+			r.missed(i, fork, n)
+		}
+	}
 	r.result.Forks++
 	return nil
+}
+
+// missed adds to the failure of an arm that its process was missing in n more
+// comparisons of the fork.
+func (r *runner) missed(arm, fork, n int) {
+	name := r.Arms[arm].Name
+	for i := range r.result.Failures {
+		if f := &r.result.Failures[i]; f.Arm == name && f.Fork == fork {
+			f.Err = fmt.Errorf("%w (%d more comparisons of this fork are without it)", f.Err, n)
+			return
+		}
+	}
+	r.fail(Failure{Comparison: -1, Arm: name, Fork: fork, Err: fmt.Errorf("the process had ended before %d comparisons", n)})
 }
 
 // random is the source of the orders of one comparison in a fork, counted from
@@ -213,7 +240,9 @@ func (r *runner) compare(ctx context.Context, fork, c int, procs []*process, unt
 	}
 	defer func() {
 		for _, s := range open {
-			s.process.call(ctx, turns.Request{Do: "close"}, turnLimit)
+			if _, err := s.process.call(ctx, turns.Request{Do: "close"}, turnLimit); err != nil && ctx.Err() == nil {
+				r.fail(Failure{Comparison: c, Entry: s.index, Arm: r.Arms[s.entry.Arm].Name, Fork: fork, Err: err})
+			}
 		}
 	}()
 	each := func(f func(*seat) error) error {
@@ -296,7 +325,7 @@ func (r *runner) read(ctx context.Context) error {
 // turn lets one arm run ops and holds its claim against the server.
 func (r *runner) turn(ctx context.Context, s *seat, ops int64) (Slice, error) {
 	before := r.last
-	response, err := s.process.call(ctx, turns.Request{Do: "turn", Ops: ops}, turnLimit)
+	response, err := s.process.call(ctx, turns.Request{Do: "turn", Ops: ops}, turnLimit+2*s.claim.Stall)
 	if err != nil {
 		// The next turn does not count what this one did.
 		if readErr := r.read(ctx); readErr != nil {
@@ -328,6 +357,11 @@ func claim(o turns.Opened, ops int64) meter.Claim {
 	return c
 }
 
+// perWorker is how many commands each worker sends in a turn at the least. The
+// wake-up of the workers at its start, and the wait for the last at its end,
+// are then a small part of it, and the same part for every arm.
+const perWorker = 10
+
 // calibrate finds the number of ops of a turn in the first fork of a
 // comparison, and warms the arm in each.
 func (r *runner) calibrate(ctx context.Context, s *seat) error {
@@ -335,7 +369,11 @@ func (r *runner) calibrate(ctx context.Context, s *seat) error {
 		_, err := r.turn(ctx, s, ops)
 		return err
 	}
-	least := int64(s.claim.Workers) // fewer would be another workload
+	commands := int64(0)
+	for _, n := range s.claim.Commands {
+		commands += n
+	}
+	least := int64(s.claim.Workers) * max(1, perWorker/max(1, commands))
 	ops := least
 	for range 8 {
 		slice, err := r.turn(ctx, s, ops)

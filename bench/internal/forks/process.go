@@ -13,15 +13,14 @@ import (
 	"sync"
 	"time"
 
-	"rcbench/bench/internal/drive"
 	"rcbench/bench/internal/turns"
 )
 
 // How long an answer may take. The arm has its own limit for ops that hang,
-// which is shorter and says more.
+// which is shorter and says more; it comes on top of turnLimit.
 const (
 	openLimit = 60 * time.Second
-	turnLimit = 2 * drive.StallLimit
+	turnLimit = 20 * time.Second
 	listLimit = 30 * time.Second
 )
 

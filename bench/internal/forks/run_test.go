@@ -166,8 +166,8 @@ func TestRoundsAreShuffled(t *testing.T) {
 	}
 }
 
-// TestOpsOfATurn: found once for each entry, never fewer than the workers, and
-// then the same for the life of the run, whatever the machine does.
+// TestOpsOfATurn: found once for each entry, never fewer than ten commands for
+// each worker, which are five ops of these arms, and then the same for the life of the run, whatever the machine does.
 func TestOpsOfATurn(t *testing.T) {
 	t.Parallel()
 	scripts := []script{
@@ -178,7 +178,7 @@ func TestOpsOfATurn(t *testing.T) {
 		{Name: "glacial", PerOp: time.Hour},
 		{Name: "drifts", PerOp: 10 * time.Microsecond, Drift: true},
 	}
-	want := []int64{400_000, 400, 400, 16, 1, 400}
+	want := []int64{400_000, 400, 500, 80, 5, 400}
 	r := newRig(t, []string{"A", "B"}, scripts...)
 	r.Forks = 2
 	result := r.run()
@@ -199,12 +199,12 @@ func TestOpsOfATurn(t *testing.T) {
 		ops[e.Case] = append(ops[e.Case], e.Ops)
 	}
 	for name, want := range map[string][]int64{
-		"A/client=fast":    {1, 20, 400, 8000, 160_000, 400_000, 400_000, 400_000, 400_000},
-		"A/client=usual":   {1, 20, 400, 400, 400, 400},
-		"B/client=crowd":   {100, 400, 400, 400, 400},
-		"B/client=slow":    {16, 16, 16, 16},
-		"B/client=glacial": {1, 1, 1, 1},
-		"B/client=drifts":  {1, 20, 400, 400, 400, 400},
+		"A/client=fast":    {5, 100, 2000, 40_000, 400_000, 400_000, 400_000, 400_000},
+		"A/client=usual":   {5, 100, 400, 400, 400, 400},
+		"B/client=crowd":   {500, 500, 500, 500},
+		"B/client=slow":    {80, 80, 80, 80},
+		"B/client=glacial": {5, 5, 5, 5},
+		"B/client=drifts":  {5, 100, 400, 400, 400, 400},
 	} {
 		if !slices.Equal(ops[name], want) {
 			t.Errorf("%s: turns of %v ops, want %v", name, ops[name], want)
@@ -228,7 +228,7 @@ func TestLengthOfATurnIsThePlans(t *testing.T) {
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, []string{"A", "B"}, script{Name: "x", PerOp: time.Millisecond}, script{Name: "y", PerOp: time.Millisecond})
-	r.Forks, r.Budget = 2, 800*time.Millisecond
+	r.Forks, r.Budget = 2, 2*time.Second
 	start := time.Now()
 	result := r.run()
 	r.noFailures(result)

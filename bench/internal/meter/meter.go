@@ -57,6 +57,15 @@ func (m *Meter) Stop(ctx context.Context) (Reading, error) {
 	return r, nil
 }
 
+// Verified is the value of the configuration line that says whether the server
+// tells its counters, or why not.
+func Verified(ctx context.Context, s Source) string {
+	if _, err := s.Counters(ctx); err != nil {
+		return "no: " + strings.ReplaceAll(err.Error(), "\n", " ")
+	}
+	return "by the server's counters"
+}
+
 func read(ctx context.Context, s Source) (c target.Counters, ok bool, err error) {
 	c, err = s.Counters(ctx)
 	if errors.Is(err, target.ErrNoCounters) {

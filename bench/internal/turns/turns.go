@@ -74,6 +74,7 @@ type Opened struct {
 	Commands map[string]int64 // calls by lower-case command name
 	Conns    int64            // connections opened
 	Errors   int64            // error replies of these connections' handshakes
+	Stall    time.Duration    // after which the arm itself gives up on ops that hang
 	Skip     string           // why the client cannot run it on this server; else empty
 }
 

@@ -7,7 +7,7 @@ FORKS  ?=
 ARGS   ?=
 rcbench = go tool rcbench
 
-.PHONY: help bench diff aa test conform race lint
+.PHONY: help bench diff aa test conform readme race lint
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,8 +29,11 @@ aa: ## compare the benchmarks with themselves: false alarms and noise floor of t
 conform: ## the conformance suite alone, all clients
 	go test -count=1 ./adapters/...
 
+readme: ## execute the commands of the README, cut down in time
+	go test -count=1 -v -run TestReadme .
+
 race: ## the tests under the race detector
-	go test -race -parallel 8 -timeout 15m ./...
+	go test -race -short -parallel 8 -timeout 15m ./...
 
 lint: ## staticcheck, actionlint, go.mod
 	go mod tidy -diff

@@ -19,12 +19,18 @@ var brief = []struct{ from, to string }{
 	{`^make conform$`, "make -n conform"}, // a part of it
 	{`^make bench$`, "make bench BUDGET=2s FORKS=1"},
 	{`-count=6`, "-count=1 -benchtime=1x"},
+	{`BUDGET=2m`, "BUDGET=2s"},
+	{`-n 20`, "-n 2 -budget 2s"},
 	{`-budget=\w+`, "-budget=2s -forks=1"},
 }
 
 // TestReadme executes every shell block of the README in a copy of the
-// project, so that no command there can rot.
+// project, so that no command there can rot. It takes some minutes, so make
+// test leaves it to make readme, which CI calls.
 func TestReadme(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIP with -short: make readme runs the README's commands")
+	}
 	text, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +65,8 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// project copies the files of the project into a folder of the test.
+// project copies the files of the project into a folder of the test, with a
+// commit of its own, because some commands compare with a commit.
 func project(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "rcbench")
@@ -81,6 +88,15 @@ func project(t *testing.T) string {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=test", "-c", "user.email=test@localhost", "commit", "-q", "-m", "copy"},
+	} {
+		cmd := exec.Command("git", args...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
 	}
 	return dir
 }

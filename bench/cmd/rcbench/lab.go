@@ -167,8 +167,12 @@ func (l *lab) split(p *forks.Plan) {
 	if p.Forks == 0 {
 		each := l.budget / time.Duration(len(p.Comparisons))
 		p.Forks, _ = verdict.Plan(each, forkOverhead*time.Duration(most(*p)), l.turn, most(*p))
+		p.Forks = max(p.Forks, minForks)
 	}
 }
+
+// minForks is what benchstat needs for an interval at its level of 95 %.
+const minForks = 6
 
 // most is the largest number of arms that a comparison has.
 func most(p forks.Plan) int {
@@ -184,6 +188,10 @@ func describe(p forks.Plan) string {
 	arms := most(p)
 	perFork := p.Budget/time.Duration(len(p.Comparisons)*p.Forks) - forkOverhead*time.Duration(arms)
 	rounds := max(1, int(perFork/(p.Turn*time.Duration(arms))))
+	if perFork <= 0 {
+		return fmt.Sprintf("%s of up to %d arms, %s: the budget of %v is too small for that, and will be exceeded",
+			count(len(p.Comparisons), "comparison"), arms, count(p.Forks, "fork"), p.Budget)
+	}
 	return fmt.Sprintf("%s of up to %d arms, %s in %v: can resolve a difference of about %s",
 		count(len(p.Comparisons), "comparison"), arms, count(p.Forks, "fork"), p.Budget,
 		percent(verdict.Resolvable(p.Forks, rounds)))

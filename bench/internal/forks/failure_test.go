@@ -34,25 +34,23 @@ func TestAnArmThatFailsIsNamedAndTheRestGoesOn(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		what string
-		turn int      // 0 is the open, 1 the warm-up, 2 the first round
+		turn int      // 0 is the open, 1 the first round
 		dies bool     // the process is gone for the rest of the fork
 		want []string // in the error
 	}{
 		{"crash", 0, true, []string{"process ended", "exit status 3", "bad: boom"}},
 		{"crash", 1, true, []string{"process ended", "exit status 3", "bad: boom"}},
-		{"crash", 2, true, []string{"process ended", "exit status 3", "bad: boom"}},
-		{"quit", 2, true, []string{"process ended", "exit status 0"}},
+		{"quit", 1, true, []string{"process ended", "exit status 0"}},
 		{"garbage", 0, true, []string{"open", "unreadable answer"}},
-		{"garbage", 2, true, []string{"turn", "unreadable answer"}},
+		{"garbage", 1, true, []string{"turn", "unreadable answer"}},
 		{"empty", 0, true, []string{"open", "an answer to something else"}},
-		{"empty", 2, true, []string{"turn", "an answer to something else"}},
+		{"empty", 1, true, []string{"turn", "an answer to something else"}},
 		{"error", 0, false, []string{"dial 127.0.0.1:1: refused"}},
-		{"error", 2, false, []string{"GET x: connection reset"}},
+		{"error", 1, false, []string{"GET x: connection reset"}},
 		{"skips a command", 1, false, []string{"calls of GET: the server counted 799, claimed 800 (-1)"}},
-		{"skips a command", 2, false, []string{"calls of GET: the server counted 799, claimed 800 (-1)"}},
-		{"connects", 2, false, []string{"connections: the server counted 1, claimed 0 (+1)"}},
-		{"has an error reply", 2, false, []string{"error replies: the server counted 1, claimed 0 (+1)"}},
-		{"has a failed call", 2, false, []string{"failed calls of GET: the server counted 1, claimed 0 (+1)"}},
+		{"connects", 1, false, []string{"connections: the server counted 1, claimed 0 (+1)"}},
+		{"has an error reply", 1, false, []string{"error replies: the server counted 1, claimed 0 (+1)"}},
+		{"has a failed call", 1, false, []string{"failed calls of GET: the server counted 1, claimed 0 (+1)"}},
 	}
 	for _, tt := range tests {
 		t.Run(fmt.Sprintf("%s at turn %d", tt.what, tt.turn), func(t *testing.T) {
@@ -307,12 +305,12 @@ func TestServerThatFails(t *testing.T) {
 func TestCancelReturnsWhatThereIs(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ reading, slices, forks int }{
-		{1, 0, 0}, {3, 0, 0}, {7, 0, 0}, {8, 1, 0}, {10, 2, 1}, {12, 2, 1}, {13, 3, 1},
+		{1, 0, 0}, {3, 0, 0}, {7, 0, 0}, {8, 1, 0}, {10, 2, 1}, {11, 3, 1}, {12, 4, 2},
 	} {
 		t.Run(fmt.Sprintf("at reading %d", tt.reading), func(t *testing.T) {
 			t.Parallel()
-			// A fork has nine readings, of which the last two are of its round; a
-			// later one has one, two to warm, and two.
+			// The first fork has nine readings, of which the last two are of its
+			// round; a later one has one and two.
 			r := newRig(t, []string{"A"}, script{Name: "x", PerOp: 10 * time.Microsecond}, script{Name: "y", PerOp: 10 * time.Microsecond})
 			r.Forks = 5
 			ctx, cancel := cancelAfter(t, r, tt.reading)

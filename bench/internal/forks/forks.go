@@ -357,24 +357,35 @@ func claim(o turns.Opened, ops int64) meter.Claim {
 	return c
 }
 
-// perWorker is how many commands each worker sends in a turn at the least. The
-// wake-up of the workers at its start, and the wait for the last at its end,
-// are then a small part of it, and the same part for every arm.
-const perWorker = 10
+// perWorker is how many commands each worker sends in a turn at the least, or
+// how many connections it makes where that is part of an op, which is much more
+// work. The wake-up of the workers at the start of a turn, and the wait for the
+// last at its end, are then a small part of it, and the same part for every arm.
+const (
+	perWorker      = 10
+	perWorkerConns = 2
+)
+
+// least is the smallest number of ops of a turn.
+func (s *seat) least() int64 {
+	each := int64(perWorkerConns)
+	if s.claim.Conns == 0 {
+		each = perWorker
+	}
+	commands := int64(1)
+	for _, n := range s.claim.Commands {
+		commands = max(commands, n)
+	}
+	return int64(s.claim.Workers) * max(1, each/commands)
+}
 
 // calibrate finds the number of ops of a turn in the first fork of a
-// comparison, and warms the arm in each.
+// comparison. In later forks the op that warmed each connection is enough.
 func (r *runner) calibrate(ctx context.Context, s *seat) error {
-	if ops := r.ops[s.entry]; ops > 0 {
-		_, err := r.turn(ctx, s, ops)
-		return err
+	if r.ops[s.entry] > 0 {
+		return nil
 	}
-	commands := int64(0)
-	for _, n := range s.claim.Commands {
-		commands += n
-	}
-	least := int64(s.claim.Workers) * max(1, perWorker/max(1, commands))
-	ops := least
+	ops := s.least()
 	for range 8 {
 		slice, err := r.turn(ctx, s, ops)
 		if err != nil {
@@ -382,7 +393,7 @@ func (r *runner) calibrate(ctx context.Context, s *seat) error {
 		}
 		aim := int64(float64(ops) * float64(r.Turn) / float64(max(slice.Elapsed, 1)))
 		enough := aim <= ops+ops/4 // or the least takes longer than a turn
-		ops = max(least, min(aim, 20*ops))
+		ops = max(s.least(), min(aim, 20*ops))
 		if enough {
 			break
 		}

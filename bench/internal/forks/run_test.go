@@ -193,18 +193,18 @@ func TestOpsOfATurn(t *testing.T) {
 	}
 
 	// In the first fork the arm is calibrated, each turn at most 20 times the
-	// one before; in the second it is warmed by one turn.
+	// one before; in the second it is not.
 	ops := map[string][]int64{}
 	for _, e := range r.events("turn") {
 		ops[e.Case] = append(ops[e.Case], e.Ops)
 	}
 	for name, want := range map[string][]int64{
-		"A/client=fast":    {5, 100, 2000, 40_000, 400_000, 400_000, 400_000, 400_000},
-		"A/client=usual":   {5, 100, 400, 400, 400, 400},
-		"B/client=crowd":   {500, 500, 500, 500},
-		"B/client=slow":    {80, 80, 80, 80},
-		"B/client=glacial": {5, 5, 5, 5},
-		"B/client=drifts":  {5, 100, 400, 400, 400, 400},
+		"A/client=fast":    {5, 100, 2000, 40_000, 400_000, 400_000, 400_000},
+		"A/client=usual":   {5, 100, 400, 400, 400},
+		"B/client=crowd":   {500, 500, 500},
+		"B/client=slow":    {80, 80, 80},
+		"B/client=glacial": {5, 5, 5},
+		"B/client=drifts":  {5, 100, 400, 400, 400},
 	} {
 		if !slices.Equal(ops[name], want) {
 			t.Errorf("%s: turns of %v ops, want %v", name, ops[name], want)

@@ -7,7 +7,7 @@ FORKS  ?=
 ARGS   ?=
 rcbench = go tool rcbench
 
-.PHONY: help bench diff aa test conform readme race lint
+.PHONY: help bench diff server pr-diff pr-summary pr-comment aa test conform readme race lint
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,6 +22,27 @@ test: ## format, vet, conformance of each client, every benchmark case once
 
 diff: ## compare with a commit (BASE=main) or with other versions of a client (MOD=module@version); GATE=5% fails on a slowdown
 	$(rcbench) diff $(if $(MOD),-base-mod $(MOD) -clients changed,-base $(or $(BASE),main)) $(if $(GATE),-gate $(GATE)) -budget $(BUDGET) $(ARGS)
+
+server: ## install a redis-server where apt-get does, if there is none
+	@command -v redis-server >/dev/null || { \
+	  as_root=; [ "$$(id -u)" = 0 ] || as_root=sudo; \
+	  $$as_root apt-get update -q && $$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends redis-server; }
+	@redis-server --version
+
+# The steps of a pull request (.github/workflows/bench.yml): base is where it
+# left BASE_REF. One that touches go.mod is measured for the clients whose
+# modules it changes, any other for all.
+BASE_REF ?= origin/main
+pr-diff:
+	base=$$(git merge-base $(BASE_REF) HEAD) && \
+	clients= && { git diff --quiet $$base HEAD -- go.mod || clients='-clients changed'; } && \
+	$(rcbench) diff -base $$base $$clients -gate $(or $(GATE),5%) -budget $(BUDGET) -md results/diff.md -json results/diff.json $(ARGS)
+
+pr-summary:
+	if [ -f results/diff.md ]; then cat results/diff.md; else echo 'Nothing was measured; see the log.'; fi >> "$${GITHUB_STEP_SUMMARY:-/dev/stdout}"
+
+pr-comment:
+	if [ -f results/diff.md ]; then gh pr comment $(PR) --edit-last --create-if-none --body-file results/diff.md; fi
 
 aa: ## compare the benchmarks with themselves: false alarms and noise floor of this machine (ARGS='-inject 3%')
 	$(rcbench) aa $(ARGS)

@@ -55,16 +55,26 @@ func run(m *testing.M) int {
 	defer stop()
 	var err error
 	server, err = target.Start(ctx, target.Options{Target: flags.Target, TLS: flags.TLS(), Password: flags.Password()})
+	if ctx.Err() != nil {
+		return 130
+	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "rcbench: %v\n", err)
 		return 1
 	}
 	defer server.Close()
 	running := context.AfterFunc(ctx, func() {
+		stop() // a second signal ends the process at once
+		time.AfterFunc(5*time.Second, func() { os.Exit(130) })
 		server.Close()
 		os.Exit(130)
 	})
 	defer running()
+	if err := flags.Fits(server); err != nil {
+		fmt.Fprintf(os.Stderr, "rcbench: %v\n", err)
+		return 2
+	}
+	flags.Limit(server.Nets())
 	if *takeTurns {
 		if err := serveTurns(pattern); err != nil {
 			fmt.Fprintf(os.Stderr, "rcbench: %v\n", err)

@@ -87,6 +87,9 @@ func (s *session) benchmark(b *testing.B) {
 	if why := s.Skip(); why != "" {
 		skip(b, why)
 	}
+	if ignored := s.Ignores(flags); len(ignored) > 0 && b.N == 1 {
+		fmt.Printf("# note: Benchmark%s does not use %s\n", s.workload.Name, strings.Join(ignored, ", "))
+	}
 	if err := s.host.Died(); err != nil {
 		b.Fatal(err)
 	}

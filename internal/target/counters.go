@@ -62,6 +62,8 @@ const infoRequest = "*2\r\n$4\r\nINFO\r\n$3\r\nall\r\n"
 // error wraps ErrNoCounters, and has the server's words, where INFO is refused or
 // incomplete.
 func (s *Server) Counters(ctx context.Context) (Counters, error) {
+	ctx, cancel := context.WithTimeout(ctx, infoTimeout)
+	defer cancel()
 	reply, err := s.control.Do(ctx, infoCommand...)
 	if errors.Is(err, adapters.ErrReply) {
 		return Counters{}, fmt.Errorf("target %s: INFO: %w: %w", s.Label, ErrNoCounters, err)

@@ -55,6 +55,18 @@ func (e *endpoints) config(network string) (adapters.Config, error) {
 	return cfg, nil
 }
 
+// Nets are the networks over which a server can be reached, of tcp, unix and
+// tls.
+func (e *endpoints) Nets() []string {
+	var nets []string
+	for _, n := range []struct{ name, addr string }{{"tcp", e.TCP}, {"unix", e.Unix}, {"tls", e.TLS}} {
+		if n.addr != "" {
+			nets = append(nets, n.name)
+		}
+	}
+	return nets
+}
+
 // configAny is the first of unix, tcp and tls that there is.
 func (e *endpoints) configAny() (adapters.Config, error) {
 	cfg, err := e.config("unix")

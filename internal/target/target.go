@@ -75,6 +75,7 @@ const (
 	answerTimeout  = 5 * time.Second  // for a guest's server to accept and to answer PING
 	startTimeout   = 20 * time.Second // for a started server to answer
 	controlTimeout = 30 * time.Second // for one command of the control connection
+	infoTimeout    = 8 * time.Second  // for one reading of the counters
 	cleanTimeout   = 30 * time.Second // for removing a guest's keys
 )
 

@@ -36,7 +36,10 @@ type Folder struct {
 // ones there. If the path of a file called longest would be over limit bytes in
 // it, it is made in /tmp; a limit of 0 is none.
 func New(longest string, limit int) (*Folder, error) {
-	base := os.TempDir()
+	base, err := filepath.Abs(os.TempDir())
+	if err != nil {
+		return nil, err
+	}
 	if limit > 0 && len(filepath.Join(base, folderPrefix+"1234567890", longest)) > limit {
 		base = "/tmp"
 	}

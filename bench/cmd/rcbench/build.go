@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 
@@ -17,6 +18,7 @@ const suite = "rcbench/bench"
 // build of it.
 type tree struct {
 	dir     string // where to run the go command; empty for the working folder
+	temp    string // for the go command's own files; empty for its default
 	modfile string // in place of the tree's go.mod; empty for none
 	overlay string // of go build -overlay; empty for none
 }
@@ -38,6 +40,10 @@ func (t tree) flags() []string {
 func (t tree) run(ctx context.Context, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = t.dir
+	if t.temp != "" {
+		cmd.Env = append(os.Environ(), "GOTMPDIR="+t.temp)
+	}
+	killWithChildren(cmd) // the go command runs compilers and linkers
 	var out, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &stderr
 	if err := cmd.Run(); err != nil {
@@ -57,7 +63,11 @@ func (t tree) goCommand(ctx context.Context, name string, args ...string) (strin
 // build compiles the benchmarks of a tree into a test binary in folder.
 func build(ctx context.Context, folder *tempdir.Folder, name string, t tree) (string, error) {
 	binary := folder.File(name + ".test")
+	t.temp = folder.Path // what a killed build leaves goes with the folder
 	if _, err := t.goCommand(ctx, "test", "-c", "-o", binary, suite); err != nil {
+		if strings.Contains(err.Error(), "is not in std") {
+			err = fmt.Errorf("%w\nrun rcbench in a checkout of its module", err)
+		}
 		return "", fmt.Errorf("building %s of %s: %w", suite, name, err)
 	}
 	return binary, nil

@@ -202,6 +202,9 @@ func (t table) verdict(r row) string {
 // words is the verdict with what a reader needs to act on it.
 func (t table) words(r row) string {
 	text := t.verdict(r)
+	if r.Estimate.Forks < verdict.MinForks {
+		return fmt.Sprintf("%s (%s cannot decide; at least %d)", text, count(r.Estimate.Forks, "fork"), verdict.MinForks)
+	}
 	if r.Verdict == verdict.Inconclusive && !math.IsInf(r.Decision.Time, 0) && r.Decision.Time > 0 {
 		text += fmt.Sprintf(" (about %.1f times as long would decide)", r.Decision.Time)
 	}

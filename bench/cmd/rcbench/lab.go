@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -8,6 +9,8 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"time"
 
 	"golang.org/x/perf/benchfmt"
@@ -63,13 +66,37 @@ func (s *settings) check(args []string) error {
 	if _, err := param.Match(s.bench); err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)
 	}
+	if s.output == "" {
+		return fmt.Errorf("%w: -o: want the name of a file", errUsage)
+	}
 	if s.forks < 0 || s.budget <= 0 || s.turn <= 0 {
 		return fmt.Errorf("%w: -budget and -turn must be positive, and -forks not negative", errUsage)
+	}
+	for _, path := range []string{s.output, s.markdown, s.json} {
+		if err := writable(path); err != nil {
+			return fmt.Errorf("%w: %w", errUsage, err)
+		}
 	}
 	if s.seed == 0 {
 		s.seed = rand.Uint64()
 	}
 	return nil
+}
+
+// writable finds out before the measuring whether a file can be written after
+// it. An empty path is none.
+func writable(path string) error {
+	if path == "" {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // args are the arguments of an arm: the parameters that were given, the
@@ -110,6 +137,11 @@ func (s *settings) open(ctx context.Context, stdout, stderr io.Writer) (*lab, er
 		folder.Remove()
 		return nil, err
 	}
+	if err := s.params.Fits(server); err != nil {
+		server.Close()
+		folder.Remove()
+		return nil, fmt.Errorf("%w: %w", errUsage, err)
+	}
 	return &lab{settings: s, folder: folder, server: server, stdout: stdout, stderr: stderr}, nil
 }
 
@@ -126,12 +158,16 @@ func (l *lab) list(ctx context.Context, binary, clients string) (*turns.List, er
 
 // env is what is added to the environment of the arms.
 func (l *lab) env() []string {
-	return []string{l.server.Env(), target.EnvTarget + "=" + l.params.Target}
+	env := []string{l.server.Env()}
+	if l.params.Target != "" {
+		env = append(env, target.EnvTarget+"="+l.params.Target)
+	}
+	return env
 }
 
 // measure completes the plan, says what it will be able to see, runs it, and
-// says what failed. It returns what there is with the error of ctx if it was
-// interrupted.
+// says what failed. It returns what there is, with the error that ended the run
+// early, if one did.
 func (l *lab) measure(ctx context.Context, plan forks.Plan) (*forks.Result, error) {
 	plan.Server, plan.Env = l.server, l.env()
 	fmt.Fprintf(l.stdout, "# %s; seed %d\n", describe(plan), plan.Seed)
@@ -139,9 +175,6 @@ func (l *lab) measure(ctx context.Context, plan forks.Plan) (*forks.Result, erro
 	plan.Progress = bar.update
 	result, err := forks.Run(ctx, plan)
 	bar.done()
-	if err != nil && ctx.Err() == nil {
-		return nil, errors.Join(err, l.server.Died())
-	}
 	for _, s := range result.Skips {
 		fmt.Fprintf(l.stdout, "# skip %s: %s\n", s.Case, s.Why)
 	}
@@ -149,7 +182,7 @@ func (l *lab) measure(ctx context.Context, plan forks.Plan) (*forks.Result, erro
 		fmt.Fprintf(l.stderr, "rcbench: %s%v\n", where(plan, f), f)
 	}
 	if len(result.Slices) == 0 {
-		return nil, errors.Join(errors.New("nothing was measured"), err)
+		return nil, cmp.Or(err, errors.New("nothing was measured"))
 	}
 	fmt.Fprintf(l.stdout, "# %d turns in %v, %.0f %% of the time inside them\n", len(result.Slices),
 		result.Elapsed.Round(time.Second), 100*result.Measured.Seconds()/result.Elapsed.Seconds())

@@ -66,16 +66,15 @@ func (o *options) run(ctx context.Context, stdout, stderr io.Writer) error {
 		return err
 	}
 	plan, skipped := byClient(l.settings, binary, list)
-	if len(plan.Comparisons) == 0 {
-		return fmt.Errorf("%w: no case matches -bench=%s with these flags, or no client can run it", errUsage, o.bench)
-	}
-	l.split(&plan)
-
 	head := header(ctx, l.server)
 	l.report(head, list)
 	for _, s := range skipped {
 		fmt.Fprintf(stdout, "# skip %s: %s\n", s.Name, s.Skip)
 	}
+	if len(plan.Comparisons) == 0 {
+		return fmt.Errorf("%w: no client can run a case of -bench=%s with these flags", errUsage, o.bench)
+	}
+	l.split(&plan)
 	result, interrupted := l.measure(ctx, plan)
 	if result == nil {
 		return interrupted

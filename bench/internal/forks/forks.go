@@ -231,7 +231,7 @@ func (r *runner) random(fork, comparison int) *rand.Rand {
 }
 
 // compare takes rounds until the time is up, at least one.
-func (r *runner) compare(ctx context.Context, fork, c int, procs []*process, until time.Time) error {
+func (r *runner) compare(ctx context.Context, fork, c int, procs []*process, until time.Time) (err error) {
 	var open []*seat
 	for e, entry := range r.Comparisons[c].Entries {
 		if p := procs[entry.Arm]; p != nil && !p.dead && !r.out[[2]int{c, e}] {
@@ -240,6 +240,10 @@ func (r *runner) compare(ctx context.Context, fork, c int, procs []*process, unt
 	}
 	defer func() {
 		for _, s := range open {
+			if err != nil {
+				s.process.kill() // the run is over; closing may hang
+				continue
+			}
 			if _, err := s.process.call(ctx, turns.Request{Do: "close"}, turnLimit); err != nil && ctx.Err() == nil {
 				r.fail(Failure{Comparison: c, Entry: s.index, Arm: r.Arms[s.entry.Arm].Name, Fork: fork, Err: err})
 			}
@@ -266,7 +270,7 @@ func (r *runner) compare(ctx context.Context, fork, c int, procs []*process, unt
 		}
 		return nil
 	}
-	err := each(func(s *seat) error { return s.open(ctx) })
+	err = each(func(s *seat) error { return s.open(ctx) })
 	open = slices.DeleteFunc(open, func(s *seat) bool { return r.skipped(s) })
 	if err == nil {
 		err = r.read(ctx)

@@ -30,7 +30,7 @@ type Family struct {
 func (f *Family) Cases(flags *Flags) []Case {
 	cases := []Case{{family: f}}
 	cases = expand(cases, among(flags.conns, f.Conns), func(c *Case, v string) { c.Conn = v })
-	cases = expand(cases, or(flags.nets, f.Nets), func(c *Case, v string) { c.Net = v })
+	cases = expand(cases, flags.netsOf(f.Nets), func(c *Case, v string) { c.Net = v })
 	cases = expand(cases, or(flags.goroutines, f.Goroutines), func(c *Case, v int) { c.Goroutines = v })
 	cases = expand(cases, varied(flags.values, f.Values, DefaultValue), func(c *Case, v Size) { c.Value = v })
 	cases = expand(cases, varied(flags.loops, f.Loops, 1), func(c *Case, v int) { c.Loop = v })
@@ -54,6 +54,21 @@ func (f *Family) Cases(flags *Flags) []Case {
 	cases = expand(cases, flags.protos, func(c *Case, v int) { c.Proto = v })
 	cases = expand(cases, []string{flags.Auth}, func(c *Case, v string) { c.Auth = v })
 	return expand(cases, flags.Drivers, func(c *Case, v adapters.Driver) { c.Driver = v })
+}
+
+// Ignores are the flags that the user set and that the family has no use for.
+func (f *Family) Ignores(flags *Flags) []string {
+	var names []string
+	add := func(name string, set, has bool) {
+		if set && !has {
+			names = append(names, "-"+name)
+		}
+	}
+	add("values", flags.values != nil, f.Values != nil)
+	add("loops", flags.loops != nil, f.Loops != nil)
+	add("depths", flags.depths != nil, f.Depths != nil)
+	add("pool", flags.int.pool != 0, slices.Contains(f.Conns, Pool))
+	return names
 }
 
 // expand replaces each case by one case for each value.

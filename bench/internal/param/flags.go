@@ -4,7 +4,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,6 +37,8 @@ type Flags struct {
 	pools      []int // never empty: {0} is one for each goroutine
 	keyspaces  []int // never empty
 
+	available []string // networks of the server; nil is not known
+
 	raw map[string]*string
 	int struct{ pool, keyspace int }
 }
@@ -56,8 +57,8 @@ func Register(fs *flag.FlagSet) *Flags {
 	text("setup", "", "handshakes: stock, lean (default lean; conn=fresh: stock; ConnectIncr: both)")
 	text("auth", "", "password: the server asks for a password, and each connection gives it (default none)")
 	text("proto", "", "RESP versions: 2, 3 (default the client's own)")
-	text("target", os.Getenv("RCBENCH_TARGET"),
-		"server: auto, miniredis, redis-server, valkey-server, a path, or a redis://, rediss://, unix:// URL")
+	text("target", "",
+		"server: auto, miniredis, redis-server, valkey-server, a path, or a redis://, rediss://, unix:// URL (default RCBENCH_TARGET, else auto)")
 	text("metrics", "", "all: also CPU, commands, connections, errors and bytes per op")
 	fs.IntVar(&f.int.pool, "pool", 0, "connections of conn=pool (default as many as goroutines)")
 	fs.IntVar(&f.int.keyspace, "keyspace", DefaultKeyspace, "number of keys that reads walk through")
@@ -116,6 +117,21 @@ func (f *Flags) Resolve(known []adapters.Driver) error {
 	return errors.Join(errs...)
 }
 
+// Limit says which networks the server has: where the user did not choose, a
+// family keeps to those, and takes the first if it has none of them by default.
+func (f *Flags) Limit(nets []string) { f.available = nets }
+
+// netsOf are the networks of a family with these defaults.
+func (f *Flags) netsOf(defaults []string) []string {
+	if len(f.nets) > 0 || f.available == nil {
+		return or(f.nets, defaults)
+	}
+	if both := among(f.available, defaults); len(both) > 0 {
+		return both
+	}
+	return f.available[:1]
+}
+
 // TLS says whether any case may want net=tls.
 func (f *Flags) TLS() bool { return slices.Contains(f.nets, "tls") }
 
@@ -166,4 +182,12 @@ func (f *Flags) Password() string {
 		return ""
 	}
 	return secret
+}
+
+// Fits says what of the flags a server cannot do.
+func (f *Flags) Fits(server interface{ Guest() bool }) error {
+	if f.Auth != "" && server.Guest() {
+		return errors.New("-auth=password is for a server that is started; that of a URL is in the URL")
+	}
+	return nil
 }

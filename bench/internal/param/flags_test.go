@@ -1,8 +1,11 @@
 package param_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"rcbench/bench/internal/param"
 )
 
 func TestEveryFaultNamesFlagValueAndWhatIsKnown(t *testing.T) {
@@ -87,14 +90,16 @@ func TestNoFlagIsNoFault(t *testing.T) {
 }
 
 func TestFlagsThatAreNotOfTheMatrix(t *testing.T) {
-	t.Setenv("RCBENCH_TARGET", "miniredis")
-	f := resolve(t, "-metrics=all", "-auth=password", "-nets=unix,tls")
+	f := resolve(t, "-target=miniredis", "-metrics=all", "-auth=password", "-nets=unix,tls")
 	if f.Target != "miniredis" || f.Auth != "password" || f.Metrics != "all" || !f.TLS() || f.Password() == "" {
 		t.Errorf("target %q, auth %q, metrics %q, TLS %v, password %q",
 			f.Target, f.Auth, f.Metrics, f.TLS(), f.Password())
 	}
-	if f := resolve(t, "-target=valkey-server"); f.Target != "valkey-server" {
-		t.Errorf("target %q, want the flag before the environment", f.Target)
+	// What the environment says is package target's to read: as the default
+	// of a flag it would be shown by -h, with its password.
+	t.Setenv("RCBENCH_TARGET", "redis://:hunter2@127.0.0.1:1")
+	if f := resolve(t); f.Target != "" {
+		t.Errorf("target %q, want none", f.Target)
 	}
 }
 
@@ -107,5 +112,41 @@ func TestListsAsPeopleTypeThem(t *testing.T) {
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("names\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestLimitKeepsToTheNetworksOfTheServer(t *testing.T) {
+	family := &param.Family{Name: "X", Conns: []string{param.Own}, Nets: []string{"tcp", "unix"}, Goroutines: []int{1}}
+	for _, tt := range []struct {
+		args, available []string
+		want            string
+	}{
+		{nil, nil, "tcp unix"},
+		{nil, []string{"tcp", "unix", "tls"}, "tcp unix"},
+		{nil, []string{"tcp"}, "tcp"},
+		{nil, []string{"unix"}, "unix"},
+		{nil, []string{"tls"}, "tls"},
+		{[]string{"-nets=unix"}, []string{"tcp"}, "unix"}, // asked for, so it fails aloud
+	} {
+		f := resolve(t, append([]string{"-clients=" + known[0].Name()}, tt.args...)...)
+		f.Limit(tt.available)
+		var nets []string
+		for _, c := range family.Cases(f) {
+			nets = append(nets, c.Net)
+		}
+		if got := strings.Join(nets, " "); got != tt.want {
+			t.Errorf("%v on a server with %v: nets %q, want %q", tt.args, tt.available, got, tt.want)
+		}
+	}
+}
+
+func TestIgnoresNamesWhatAFamilyDoesNotUse(t *testing.T) {
+	family := &param.Family{Name: "X", Conns: []string{param.Own}, Nets: []string{"tcp"}, Goroutines: []int{1}, Loops: []int{1}}
+	if got := family.Ignores(resolve(t)); len(got) != 0 {
+		t.Errorf("without flags: %v", got)
+	}
+	got := family.Ignores(resolve(t, "-loops=5", "-depths=7", "-values=1KiB", "-pool=3"))
+	if want := []string{"-values", "-depths", "-pool"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }

@@ -1,0 +1,222 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"rcbench/internal/target"
+)
+
+// asCommand makes this test binary be the command, so that a test can send it
+// signals.
+const asCommand = "RCBENCH_TEST_AS_COMMAND"
+
+func TestMain(m *testing.M) {
+	target.Main()
+	if os.Getenv(asCommand) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// invoke runs the command in a folder for its results.
+func invoke(t *testing.T, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code = command(args, &out, &errs)
+	return out.String(), errs.String(), code
+}
+
+// quick are flags that make a run short, and its place.
+func quick(t *testing.T, args ...string) []string {
+	return append(args, "-target=miniredis", "-goroutines=2", "-loops=1", "-forks=3", "-budget=1s",
+		"-o="+filepath.Join(t.TempDir(), "run.txt"))
+}
+
+func TestUsageErrors(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		args []string
+		want []string
+	}{
+		{[]string{"walk"}, []string{`"walk"`, "run, diff, aa"}},
+		{[]string{"run", "-latency"}, []string{"-latency"}},
+		{[]string{"run", "extra"}, []string{`"extra"`}},
+		{[]string{"run", "-clients=jedis"}, []string{"-clients", `"jedis"`, "redigo"}},
+		{[]string{"run", "-clients=redigo", "-baseline=radix"}, []string{"-baseline", `"radix"`}},
+		{[]string{"run", "-bench=("}, []string{"-bench", "("}},
+		{[]string{"run", "-budget=-1s"}, []string{"-budget"}},
+		{[]string{"run", "-forks=-1"}, []string{"-forks"}},
+		{[]string{"run", "-turn=0s"}, []string{"-turn"}},
+		{[]string{"run", "-threshold=5"}, []string{"-threshold", "5%"}},
+		{[]string{"run", "-o="}, []string{"-o"}},
+		{[]string{"run", "-o=" + file + "/run.txt"}, []string{file}},
+		{[]string{"run", "-md=" + file + "/run.md"}, []string{file}},
+		{[]string{"diff"}, []string{"-base", "-base-mod"}},
+		{[]string{"diff", "-base=main", "-base-mod=a@b"}, []string{"-base", "-base-mod"}},
+		{[]string{"diff", "-base=main", "-gate=x"}, []string{"-gate"}},
+		{[]string{"aa", "-n=0"}, []string{"-n"}},
+		{[]string{"aa", "-inject=three"}, []string{"-inject"}},
+	} {
+		t.Run(strings.Join(tt.args, " "), func(t *testing.T) {
+			stdout, stderr, code := invoke(t, tt.args...)
+			if code != 2 {
+				t.Errorf("exit status %d, want 2\n%s%s", code, stdout, stderr)
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(stderr, want) {
+					t.Errorf("stderr %q, want it to contain %q", stderr, want)
+				}
+			}
+		})
+	}
+}
+
+func TestHelpDoesNotShowThePassword(t *testing.T) {
+	t.Setenv(target.EnvTarget, "redis://:hunter2@127.0.0.1:1")
+	for _, args := range [][]string{{"-h"}, {"run", "-h"}, {"run", "-nope"}, {"diff", "-h"}, {"aa", "-h"}} {
+		stdout, stderr, _ := invoke(t, args...)
+		if strings.Contains(stdout+stderr, "hunter2") {
+			t.Errorf("%v shows the password", args)
+		}
+	}
+}
+
+func TestRunEndsWithTablesVerdictsAndFiles(t *testing.T) {
+	dir := t.TempDir()
+	md, js := filepath.Join(dir, "run.md"), filepath.Join(dir, "run.json")
+	args := quick(t, "run", "-bench=^BenchmarkGet$/conn=(own|shared)", "-clients=redigo,resp,radix", "-baseline=resp", "-md="+md, "-json="+js)
+	stdout, stderr, code := invoke(t, args...)
+	if code != 0 {
+		t.Fatalf("exit status %d\n%s%s", code, stdout, stderr)
+	}
+	for _, want := range []string{
+		"server: miniredis", "verified: by the server's counters", "warning: " + target.MiniredisWarning,
+		"# client redigo v", "# skip BenchmarkGet/conn=shared", "sec/op", "vs base", "baseline", "1.00x floor", "Could see",
+	} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("stdout has no %q\n%s", want, stdout)
+		}
+	}
+	if text, err := os.ReadFile(md); err != nil || !strings.Contains(string(text), "| Get/conn=own") {
+		t.Errorf("Markdown %q, %v", text, err)
+	}
+	var doc struct {
+		Rows []struct {
+			Arm, Verdict string
+			Baseline     bool
+		}
+	}
+	text, err := os.ReadFile(js)
+	if err == nil {
+		err = json.Unmarshal(text, &doc)
+	}
+	if err != nil || len(doc.Rows) != 4 { // three clients own, one shared
+		t.Errorf("JSON with %d rows, %v\n%s", len(doc.Rows), err, text)
+	}
+}
+
+// TestDiffOfTwoVersions lets the same case run with two versions of a client:
+// they are in one table of benchstat, and the client that both sides have alike
+// is left out.
+func TestDiffOfTwoVersions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIP with -short: it downloads and builds another version of redigo")
+	}
+	t.Chdir("../../..")
+	stdout, stderr, code := invoke(t, quick(t, "diff", "-base-mod=github.com/gomodule/redigo@v1.9.2", "-clients=changed",
+		"-bench=^BenchmarkGet$/conn=own", "-gate=900%")...)
+	if code != 0 {
+		t.Fatalf("exit status %d\n%s%s", code, stdout, stderr)
+	}
+	if strings.Contains(stdout, "client=resp") {
+		t.Errorf("want redigo alone\n%s", stdout)
+	}
+	if !regexp.MustCompile(`│ +base +│ +head +│`).MatchString(stdout) {
+		t.Errorf("want a table of benchstat with both sides\n%s", stdout)
+	}
+	for _, want := range []string{"Noise floor by the A/A arm", "head against base", "gate of 900% holds"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("stdout has no %q\n%s", want, stdout)
+		}
+	}
+}
+
+func TestDiffOfWhatIsNotThere(t *testing.T) {
+	t.Chdir("../../..")
+	for _, tt := range []struct{ flag, want string }{
+		{"-base=no-such-commit", "no-such-commit"},
+		{"-base-mod=github.com/gomodule/redigo", "module@version"},
+		{"-base-mod=github.com/gomodule/redigo@v0.0.0-nothing", "github.com/gomodule/redigo@v0.0.0-nothing"},
+	} {
+		if _, stderr, code := invoke(t, quick(t, "diff", tt.flag)...); code == 0 || !strings.Contains(stderr, tt.want) {
+			t.Errorf("%s: exit status %d, stderr %q", tt.flag, code, stderr)
+		}
+	}
+}
+
+func TestAAFindsWhatIsInjected(t *testing.T) {
+	args := quick(t, "aa", "-n=2", "-bench=^BenchmarkGet$/conn=own", "-clients=resp", "-inject=300%")
+	stdout, stderr, code := invoke(t, args...)
+	if code != 0 || !strings.Contains(stdout, "an injected slowdown of 300% was found: 2 of 2") {
+		t.Errorf("exit status %d\n%s%s", code, stdout, stderr)
+	}
+}
+
+// TestSignalLeavesNothing: whatever the command is doing.
+func TestSignalLeavesNothing(t *testing.T) {
+	for i, after := range []time.Duration{100 * time.Millisecond, time.Second, 4 * time.Second} {
+		for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGKILL} {
+			if testing.Short() && i != 2 {
+				continue
+			}
+			t.Run(fmt.Sprintf("%v after %v", sig, after), func(t *testing.T) {
+				t.Parallel()
+				tmp := t.TempDir()
+				cmd := exec.Command(os.Args[0], append(quick(t, "run", "-clients=resp,redigo"), "-budget=60s")...)
+				cmd.Env = append(os.Environ(), asCommand+"=1", "TMPDIR="+tmp)
+				cmd.Stdout, cmd.Stderr = io.Discard, io.Discard
+				if err := cmd.Start(); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(after)
+				cmd.Process.Signal(sig)
+				cmd.Wait()
+				if code := cmd.ProcessState.ExitCode(); sig != syscall.SIGKILL && code != 130 {
+					t.Errorf("exit status %d, want 130", code)
+				}
+				gone := func() string {
+					left, _ := exec.Command("pgrep", "-f", tmp).Output()
+					if len(left) > 0 {
+						return "processes " + string(left)
+					}
+					entries, err := os.ReadDir(tmp)
+					if err != nil || len(entries) > 0 && sig != syscall.SIGKILL {
+						return fmt.Sprintf("files %v, %v", entries, err)
+					}
+					return ""
+				}
+				// A go build that was under way when the command was killed
+				// ends by itself.
+				for deadline := time.Now().Add(30 * time.Second); gone() != ""; time.Sleep(50 * time.Millisecond) {
+					if time.Now().After(deadline) {
+						t.Fatalf("left: %s", gone())
+					}
+				}
+			})
+		}
+	}
+}

@@ -100,7 +100,7 @@ func in(roots ...string) func(string) bool {
 
 func clientFolder(path string) bool {
 	name, ok := strings.CutPrefix(path, "rcbench/adapters/")
-	return ok && name != "all" && name != "adaptertest"
+	return ok && name != "all" && name != "adaptertest" && !strings.HasPrefix(name, "internal/")
 }
 
 func standard(path string) bool {

@@ -1,7 +1,7 @@
 // Package adapters is the contract between the benchmarks and the Redis
-// clients they compare. It holds types only; each client has a folder of its
-// own below this one, and package adaptertest holds every implementation to
-// what is written here.
+// clients they compare: types, and the little that all drivers have in common.
+// Each client has a folder of its own below this one, and package adaptertest
+// holds every implementation to what is written here.
 //
 // A [Driver] makes a [Client] in one of the three ways in which programs hold
 // connections, and the benchmark names carry the same words:
@@ -13,8 +13,13 @@
 //
 // A pooled client and a multiplexed client are two classes of client, so the
 // contract keeps Share and Open apart: a pool of one connection hands it to
-// one caller at a time, a shared connection carries the commands of all
-// callers at once. A client that has no such mode says so in Lacks, and is
+// one caller at a time, a shared connection does not make callers wait for
+// their turn. There are two ways to do that: the commands of all callers are
+// in flight together, each sent while the replies to others are awaited; or
+// those that arrive while a batch is in flight are gathered into the next one,
+// as the AutoPipeline of go-redis does. Both count as multiplexing, because
+// callers of both share round trips, and in neither does our code decide what
+// is sent together. A client that has no such mode says so in Lacks, and is
 // then skipped aloud. Nothing is emulated: an emulated pipeline or pool would
 // measure our loop and not the client.
 //
@@ -32,13 +37,17 @@
 // send a string without a copy and can return a bulk reply as a []byte of the
 // caller's own without a further copy; any other choice charges one half of
 // the clients for the habits of the other half.
+//
+// Note: a list of arguments (the values of an RPUSH) comes as a []string, and
+// a Driver passes it in the form that the client documents for a caller who
+// has one, the cheapest if it documents several: as it is where the client
+// takes that, else copied into a slice of the client's type, made for the call
+// at its full length. No such slice is kept for the next call. A pool of them
+// was rejected: it is an optimisation that callers do not write, and it would
+// hide what the signature of one client costs and leave it with the others.
 package adapters
 
-import (
-	"context"
-	"crypto/tls"
-	"time"
-)
+import "context"
 
 // A Driver opens connections through one client library. Its methods may be
 // called by several goroutines at once.
@@ -58,14 +67,16 @@ type Driver interface {
 	Lacks() map[Capability]string
 
 	// Dial opens exactly one connection, established and authenticated when
-	// Dial returns, unless cfg is Lazy. The Client is used by one goroutine at a time, and all
-	// its commands use that connection, so that MULTI ... EXEC through Do
-	// works. ctx bounds Dial only, never the life of the Client.
+	// Dial returns, unless cfg is Lazy. The Client is used by one goroutine
+	// at a time, and all its commands use that connection, so that MULTI ...
+	// EXEC through Do works. ctx bounds Dial only, never the life of the
+	// Client.
 	Dial(ctx context.Context, cfg Config) (Client, error)
 
 	// Share opens exactly one connection, established when Share returns,
 	// over which the client multiplexes the commands of any number of
-	// goroutines. Without CapMultiplex it returns ErrUnsupported.
+	// goroutines: in flight together, or gathered into batches. Without
+	// CapMultiplex it returns ErrUnsupported.
 	Share(ctx context.Context, cfg Config) (Client, error)
 
 	// Open opens the client's pool with exactly conns connections, all
@@ -91,50 +102,3 @@ const (
 func Capabilities() []Capability {
 	return []Capability{CapMultiplex, CapAsync, CapRESP3, CapTLS, CapCancel, CapDeadline}
 }
-
-// Config says which server to connect to, and how. A Driver rejects what it
-// cannot honour with an error that wraps ErrUnsupported; it never ignores it.
-type Config struct {
-	Network  string // "tcp" or "unix"
-	Addr     string // host:port, or the path of a unix socket
-	Username string // empty: the default user
-	Password string // empty: no authentication; never part of an error
-	DB       int    // database number, selected on every connection
-
-	// TLS, when not nil, is used on top of Network. The Driver may clone
-	// it but does not modify it.
-	TLS *tls.Config
-
-	// Protocol is the RESP version, 2 or 3; 0 leaves the client's default.
-	Protocol int
-
-	// Setup says whether the client's extras on connect stay on.
-	Setup Setup
-
-	// Lazy lets Dial return before the connection is made, which the first
-	// command then does. conn=fresh sets it: a client that connects on
-	// demand would otherwise pay, to be established when Dial returns, for
-	// a round trip that its users do not have.
-	Lazy bool
-
-	// DialTimeout bounds making one connection with its handshake, and
-	// IOTimeout each read or write of a command. 0 keeps the client's own
-	// default, which may be no limit.
-	DialTimeout time.Duration
-	IOTimeout   time.Duration
-}
-
-// Setup says how much of what a client does by itself is left on.
-type Setup string
-
-const (
-	// Stock is the client as its README first shows it, with no option set
-	// but those that the connection strategy needs.
-	Stock Setup = "stock"
-
-	// Lean turns off what the client sends or runs besides the commands it
-	// is given: identification, maintenance notifications, tracking,
-	// background pings, retries, spare connections. The protocol handshake
-	// stays.
-	Lean Setup = "lean"
-)

@@ -123,8 +123,10 @@ type Async interface {
 //
 // The Batch is meant to be kept and used again, so that the memory of this
 // contract's own bookkeeping is not charged to the client. After Exec or
-// ExecTx the results stand until Reset, which empties the Batch; to queue
-// after Exec without Reset is a programmer's error and panics.
+// ExecTx the results stand until Reset, which empties the Batch, also if the
+// Batch failed as a whole; to queue or to execute again without Reset is a
+// programmer's error and panics. Only where nothing was queued, so that
+// nothing was executed, is no Reset needed.
 type Batch interface {
 	Get(key string)
 	Set(key, value string)

@@ -132,6 +132,11 @@ var brokenDrivers = []brokenDriver{
 	}}), "capabilities are true", "Share without multiplex: got error <nil>", nil},
 	{"async that is not there", sharing(func(c adapters.Client) adapters.Client { return struct{ adapters.Client }{c} }),
 		"capabilities are true", "Async implemented false, lacking false", []string{"async"}},
+	{"database that cannot be", floor(mutant{config: func(cfg *adapters.Config) { cfg.DB = max(cfg.DB, 0) }}),
+		"what cannot be honoured is refused", "dial with database -1: got error <nil>", nil},
+	{"lean by default", func(*testing.T) adapters.Driver {
+		return mutant{Driver: rueidis.Driver, config: func(cfg *adapters.Config) { cfg.Setup = cmp.Or(cfg.Setup, adapters.Lean) }}
+	}, "no setup is stock", "commands sent by Dial without a setup", nil},
 
 	// What is answered.
 	{"wrong length", clientOf(func(c adapters.Client) adapters.Client { return wrongLength{c} }),
@@ -172,6 +177,8 @@ var brokenDrivers = []brokenDriver{
 		"batch is empty", "ping:", nil},
 	{"batch not emptied", batchOf(func(_ adapters.Client, b adapters.Batch) adapters.Batch { return lenient{b} }),
 		"batch is used again", "panics when a command is queued before Reset: got false", nil},
+	{"batch executed again", batchOf(func(_ adapters.Client, b adapters.Batch) adapters.Batch { return resends{b} }),
+		"batch is executed once", "Exec, then Exec: panics: got false", nil},
 	{"batch of limited length", batchOf(func(_ adapters.Client, b adapters.Batch) adapters.Batch { return limited{b} }),
 		"batch is larger than any buffer", "too long", nil},
 	{"batch that keeps its connection", clientOf(func(c adapters.Client) adapters.Client { return &holdsOn{Client: c} }),
@@ -236,7 +243,7 @@ var brokenDrivers = []brokenDriver{
 		}
 		return c, err
 	}}), "dial errors name the address", "want the address", nil},
-	{"dial timeout ignored", floor(mutant{config: func(cfg *adapters.Config) { cfg.DialTimeout = 0 }}),
+	{"dial timeout ignored", floor(mutant{config: func(cfg *adapters.Config) { cfg.DialTimeout = min(cfg.DialTimeout, 0) }}),
 		"dial is bounded", "DialTimeout", nil},
 	{"one connection more than asked", floor(mutant{client: withSpare}),
 		"connections as asked", "got 2, want 1", nil},
@@ -250,7 +257,7 @@ var brokenDrivers = []brokenDriver{
 		"cancel ends a command in flight", "Set in flight: not within", nil},
 	{"deadline ignored", clientOf(func(c adapters.Client) adapters.Client { return deaf{Client: c, toDeadline: true} }),
 		"deadline ends a command in flight", "Set in flight: not within", nil},
-	{"IOTimeout ignored", floor(mutant{config: func(cfg *adapters.Config) { cfg.IOTimeout = 0 }}),
+	{"IOTimeout ignored", floor(mutant{config: func(cfg *adapters.Config) { cfg.IOTimeout = min(cfg.IOTimeout, 0) }}),
 		"IOTimeout ends a command in flight", "in flight: not within", nil},
 
 	// Faults, and the end.

@@ -30,6 +30,11 @@ var batchChecks = []Check{{
 	Modes: anyMode,
 	Run:   checkBatchReuse,
 }, {
+	Name:  "batch is executed once",
+	Doc:   "A second Exec or ExecTx before Reset panics and sends nothing; the results of the first stand.",
+	Modes: anyMode,
+	Run:   checkBatchOnce,
+}, {
 	Name:  "batch is larger than any buffer",
 	Doc:   "A thousand commands of a kibibyte and three of a mebibyte are sent and answered.",
 	Modes: anyMode,
@@ -197,6 +202,39 @@ func checkBatchReuse(ctx context.Context, e *Env) error {
 	for round, v := range kept {
 		f.equal("Bytes, kept", string(v), fmt.Sprint("round ", round, " i 0"))
 	}
+	return f.err()
+}
+
+func checkBatchOnce(ctx context.Context, e *Env) error {
+	c, err := e.client(ctx)
+	if err != nil {
+		return err
+	}
+	done, cancel := context.WithCancel(ctx)
+	cancel()
+	var f findings
+	b := c.NewBatch(2)
+	for _, how := range execs {
+		for _, again := range execs {
+			k := e.key(how.name + again.name)
+			b.Incr(k)
+			b.Get(k)
+			f.ok(how.name, how.exec(b, ctx))
+			f.equal(how.name+", then "+again.name+": panics", panics(func() { again.exec(b, ctx) }), true)
+			v, err := b.Bytes(1)
+			f.text("Bytes after both", v, err, "1")
+			f.server(ctx, e, "1", "GET", k)
+			b.Reset()
+
+			b.Incr(k)
+			f.is(how.name+" with a done context", how.exec(b, done), context.Canceled)
+			f.equal(how.name+" with a done context, then "+again.name+": panics", panics(func() { again.exec(b, ctx) }), true)
+			f.is("Err after both", b.Err(0), context.Canceled)
+			b.Reset()
+			f.server(ctx, e, "1", "GET", k)
+		}
+	}
+	f.ok("Ping afterwards", c.Ping(ctx))
 	return f.err()
 }
 

@@ -3,6 +3,7 @@ package adaptertest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,6 +19,14 @@ var capabilityChecks = []Check{{
 	Name: "capabilities are true",
 	Doc:  "Lacks names known capabilities, each with a reason, and what is lacking is refused.",
 	Run:  checkCapabilities,
+}, {
+	Name: "what cannot be honoured is refused",
+	Doc:  "A Config that asks for nonsense is ErrUnsupported in each mode, and so is a pool of no connections.",
+	Run:  checkRefusals,
+}, {
+	Name: "no setup is stock",
+	Doc:  "The zero value of Setup sends what Stock sends.",
+	Run:  checkNoSetup,
 }}
 
 var (
@@ -68,12 +77,6 @@ func checkCapabilities(ctx context.Context, e *Env) error {
 			encrypted.Setup = adapters.Lean
 			refused(&f, string(m)+" with TLS")(e.connect(ctx, m, encrypted, poolSize))
 		}
-		unknown := cfg
-		unknown.Protocol = 7
-		c, err := e.connect(ctx, m, unknown, poolSize)
-		if err == nil {
-			f.addf("%s with Protocol 7: got %T, want an error", m, c)
-		}
 	}
 
 	if !e.lacks(adapters.CapMultiplex) {
@@ -88,6 +91,64 @@ func checkCapabilities(ctx context.Context, e *Env) error {
 	} else if !e.lacks(adapters.CapAsync) {
 		f.addf("Lacks: got no %q, want it with %q", adapters.CapAsync, adapters.CapMultiplex)
 	}
+	return f.err()
+}
+
+func checkRefusals(ctx context.Context, e *Env) error {
+	cfg, err := e.config()
+	if err != nil {
+		return err
+	}
+	var f findings
+	for _, bad := range []struct {
+		what  string
+		spoil func(*adapters.Config)
+	}{
+		{"no network", func(cfg *adapters.Config) { cfg.Network = "" }},
+		{"network udp", func(cfg *adapters.Config) { cfg.Network = "udp" }},
+		{"setup fast", func(cfg *adapters.Config) { cfg.Setup = "fast" }},
+		{"protocol 1", func(cfg *adapters.Config) { cfg.Protocol = 1 }},
+		{"protocol 4", func(cfg *adapters.Config) { cfg.Protocol = 4 }},
+		{"protocol -1", func(cfg *adapters.Config) { cfg.Protocol = -1 }},
+		{"a username without a password", func(cfg *adapters.Config) { cfg.Username = "default" }},
+		{"database -1", func(cfg *adapters.Config) { cfg.DB = -1 }},
+		{"a negative DialTimeout", func(cfg *adapters.Config) { cfg.DialTimeout = -1 }},
+		{"a negative IOTimeout", func(cfg *adapters.Config) { cfg.IOTimeout = -1 }},
+	} {
+		for _, m := range e.modes() {
+			changed := cfg
+			bad.spoil(&changed)
+			refused(&f, string(m)+" with "+bad.what)(e.connect(ctx, m, changed, poolSize))
+		}
+	}
+	for _, conns := range []int{0, -1} {
+		refused(&f, fmt.Sprintf("open with %d connections", conns))(e.connect(ctx, Open, cfg, conns))
+	}
+	return f.err()
+}
+
+func checkNoSetup(ctx context.Context, e *Env) error {
+	cfg, err := e.config()
+	if err != nil {
+		return err
+	}
+	var f findings
+	var sent [2]map[string]int64
+	for i, setup := range []adapters.Setup{adapters.Stock, ""} {
+		cfg.Setup = setup
+		var dialed error
+		sent[i], err = e.calls(ctx, func() { _, dialed = e.connect(ctx, Dial, cfg, 0) })
+		if err != nil {
+			return err
+		}
+		if e.Server.Miniredis() && errors.Is(dialed, adapters.ErrUnsupported) {
+			sent[i] = map[string]int64{"refused": 1} // see setups
+		} else if dialed != nil {
+			return dialed
+		}
+		delete(sent[i], "ping") // which a stock client may send at any time
+	}
+	f.equal("commands sent by Dial without a setup", sent[1], sent[0])
 	return f.err()
 }
 

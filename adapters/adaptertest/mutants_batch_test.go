@@ -57,6 +57,14 @@ func (b lenient) Get(key string) {
 	b.Batch.Get(key)
 }
 
+// resends does not mind a second Exec.
+type resends struct{ adapters.Batch }
+
+func (b resends) Exec(ctx context.Context) (err error) {
+	defer func() { _ = recover() }()
+	return b.Batch.Exec(ctx)
+}
+
 type limited struct{ adapters.Batch }
 
 func (b limited) Exec(ctx context.Context) error {
@@ -134,6 +142,7 @@ type stepwise struct {
 	c     adapters.Client
 	queue []func(adapters.Batch)
 	done  []adapters.Batch
+	ran   bool // one of Exec and ExecTx
 }
 
 func (b *stepwise) add(queue func(adapters.Batch)) {
@@ -156,7 +165,20 @@ func (b *stepwise) ZAdd(key string, score float64, m string) {
 	b.add(func(b adapters.Batch) { b.ZAdd(key, score, m) })
 }
 
+func (b *stepwise) run() {
+	if b.ran {
+		panic("executed twice")
+	}
+	b.ran = len(b.queue) > 0
+}
+
+func (b *stepwise) ExecTx(ctx context.Context) error {
+	b.run()
+	return b.Batch.ExecTx(ctx)
+}
+
 func (b *stepwise) Exec(ctx context.Context) error {
+	b.run()
 	var first error
 	for _, queue := range b.queue {
 		one := b.c.NewBatch(1)
@@ -191,7 +213,7 @@ func (b *stepwise) Err(i int) error {
 }
 
 func (b *stepwise) Reset() {
-	b.queue, b.done = nil, nil
+	b.queue, b.done, b.ran = nil, nil, false
 	b.Batch.Reset()
 }
 

@@ -78,7 +78,7 @@ func TestComplete(t *testing.T) {
 	}
 	var folders []string
 	for _, entry := range entries {
-		if name := entry.Name(); entry.IsDir() && name != "all" && name != "adaptertest" {
+		if name := entry.Name(); entry.IsDir() && name != "all" && name != "adaptertest" && name != "internal" {
 			folders = append(folders, name)
 		}
 	}

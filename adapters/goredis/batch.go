@@ -17,6 +17,7 @@ type batch struct {
 	tx   redis.Pipeliner // nil before the first ExecTx
 	cmds []redis.Cmder   // with their results; nil before Exec
 	n    int             // queued commands, also after Exec
+	done bool            // executed and not yet Reset
 }
 
 var _ adapters.Batch = (*batch)(nil)
@@ -33,7 +34,7 @@ var background = context.Background()
 
 // queue counts a command, and returns where it goes.
 func (b *batch) queue() redis.Pipeliner {
-	if b.cmds != nil {
+	if b.done {
 		panic(b.c.name + ": Batch used after Exec without Reset")
 	}
 	b.n++
@@ -53,8 +54,17 @@ func (b *batch) ZAdd(key string, score float64, member string) {
 
 func (b *batch) Len() int { return b.n }
 
+// begin says whether there is something to execute.
+func (b *batch) begin() bool {
+	if b.done {
+		panic(b.c.name + ": second Exec of a Batch without Reset")
+	}
+	b.done = b.n > 0
+	return b.done
+}
+
 func (b *batch) Exec(ctx context.Context) error {
-	if b.pipe.Len() == 0 {
+	if !b.begin() {
 		return nil
 	}
 	if err := ctx.Err(); err != nil {
@@ -70,7 +80,7 @@ func (b *batch) Exec(ctx context.Context) error {
 // This copies one slice of pointers, and saves as much: the pipeline keeps
 // its memory on Discard.
 func (b *batch) ExecTx(ctx context.Context) error {
-	if b.pipe.Len() == 0 {
+	if !b.begin() {
 		return nil
 	}
 	if err := ctx.Err(); err != nil {
@@ -123,5 +133,5 @@ func (b *batch) Err(i int) error {
 
 func (b *batch) Reset() {
 	b.pipe.Discard()
-	b.cmds, b.n = nil, 0
+	b.cmds, b.n, b.done = nil, 0, false
 }

@@ -2,7 +2,6 @@ package goredis
 
 import (
 	"context"
-	"fmt"
 	"reflect"
 	"time"
 
@@ -21,11 +20,8 @@ import (
 // connection before it is dialled), and its dials go on after Close. Connect
 // takes every connection out once instead.
 func Options(cfg adapters.Config, conns int) (*redis.Options, error) {
-	if err := check(cfg); err != nil {
+	if err := cfg.Check(conns); err != nil {
 		return nil, err
-	}
-	if conns < 1 {
-		return nil, fmt.Errorf("%d connections: %w", conns, adapters.ErrUnsupported)
 	}
 	opt := &redis.Options{
 		Network:      cfg.Network,
@@ -58,23 +54,6 @@ func setIfThere(opt *redis.Options, field string, value int64) {
 	if f := reflect.ValueOf(opt).Elem().FieldByName(field); f.IsValid() {
 		f.SetInt(value)
 	}
-}
-
-// check rejects what go-redis would ignore.
-func check(cfg adapters.Config) error {
-	switch {
-	case cfg.Protocol != 0 && cfg.Protocol != 2 && cfg.Protocol != 3:
-		return fmt.Errorf("protocol %d: %w", cfg.Protocol, adapters.ErrUnsupported)
-	case cfg.Setup != "" && cfg.Setup != adapters.Stock && cfg.Setup != adapters.Lean:
-		return fmt.Errorf("setup %q: %w", cfg.Setup, adapters.ErrUnsupported)
-	case cfg.Username != "" && cfg.Password == "":
-		return fmt.Errorf("username without password: %w", adapters.ErrUnsupported)
-	case cfg.DB < 0:
-		return fmt.Errorf("database %d: %w", cfg.DB, adapters.ErrUnsupported)
-	case cfg.DialTimeout < 0 || cfg.IOTimeout < 0: // go-redis: no limit
-		return fmt.Errorf("negative timeout: %w", adapters.ErrUnsupported)
-	}
-	return nil
 }
 
 // Connect returns a client whose connections are all established and idle.

@@ -58,24 +58,6 @@ func TestHandshake(t *testing.T) {
 	}
 }
 
-// TestRejects has what go-redis would ignore.
-func TestRejects(t *testing.T) {
-	for _, cfg := range []adapters.Config{
-		{Protocol: 7},
-		{Setup: "fast"},
-		{Username: "u"},
-		{DB: -1},
-		{IOTimeout: -1},
-	} {
-		if _, err := Options(cfg, 1); err == nil {
-			t.Errorf("Options(%+v): got no error, want %v", cfg, adapters.ErrUnsupported)
-		}
-	}
-	if _, err := Options(adapters.Config{}, 0); err == nil {
-		t.Errorf("Options with 0 connections: got no error, want %v", adapters.ErrUnsupported)
-	}
-}
-
 // A fake is a server that notes what it is asked, and knows no CLIENT command.
 type fake struct {
 	addr string

@@ -27,56 +27,73 @@ type batch struct {
 
 var _ adapters.Batch = (*batch)(nil)
 
-// command is a queued command; name says which fields it uses.
-type command struct{ name, key, a, b string }
+// command is a queued command; kind says which fields it uses.
+type command struct {
+	kind      kind
+	key, a, b string
+}
+
+type kind uint8
+
+const (
+	get kind = iota
+	set
+	incr
+	hset
+	rpush
+	sadd
+	zadd
+)
+
+var names = [...]string{"GET", "SET", "INCR", "HSET", "RPUSH", "SADD", "ZADD"}
 
 func (c *client) NewBatch(n int) adapters.Batch {
 	return &batch{c: c, queue: make([]command, 0, n), pipeline: radix.NewPipeline(), slots: make([]slot, 0, n)}
 }
 
-func (b *batch) add(name, key, a, b2 string) {
+func (b *batch) add(k kind, key, a, b2 string) {
 	if b.done {
 		panic("radix: Batch used after Exec without Reset")
 	}
-	b.queue = append(b.queue, command{name, key, a, b2})
+	b.queue = append(b.queue, command{k, key, a, b2})
 }
 
-func (b *batch) Get(key string)                { b.add("GET", key, "", "") }
-func (b *batch) Set(key, value string)         { b.add("SET", key, value, "") }
-func (b *batch) Incr(key string)               { b.add("INCR", key, "", "") }
-func (b *batch) HSet(key, field, value string) { b.add("HSET", key, field, value) }
-func (b *batch) RPush(key, value string)       { b.add("RPUSH", key, value, "") }
-func (b *batch) SAdd(key, member string)       { b.add("SADD", key, member, "") }
+func (b *batch) Get(key string)                { b.add(get, key, "", "") }
+func (b *batch) Set(key, value string)         { b.add(set, key, value, "") }
+func (b *batch) Incr(key string)               { b.add(incr, key, "", "") }
+func (b *batch) HSet(key, field, value string) { b.add(hset, key, field, value) }
+func (b *batch) RPush(key, value string)       { b.add(rpush, key, value, "") }
+func (b *batch) SAdd(key, member string)       { b.add(sadd, key, member, "") }
 
 func (b *batch) ZAdd(key string, score float64, member string) {
-	b.add("ZADD", key, formatScore(score), member)
+	b.add(zadd, key, formatScore(score), member)
 }
 
 func (cmd *command) action(rcv any) radix.Action {
-	switch cmd.name {
-	case "GET", "INCR":
-		return radix.Cmd(rcv, cmd.name, cmd.key)
-	case "HSET", "ZADD":
-		return radix.Cmd(rcv, cmd.name, cmd.key, cmd.a, cmd.b)
+	switch name := names[cmd.kind]; cmd.kind {
+	case get, incr:
+		return radix.Cmd(rcv, name, cmd.key)
+	case hset, zadd:
+		return radix.Cmd(rcv, name, cmd.key, cmd.a, cmd.b)
 	default:
-		return radix.Cmd(rcv, cmd.name, cmd.key, cmd.a)
+		return radix.Cmd(rcv, name, cmd.key, cmd.a)
 	}
 }
 
 // slot receives the reply of one command. An error reply is kept here: the
 // Pipeline would return the first one only, and not say whose it is.
 type slot struct {
-	name  string
+	kind  kind
 	bytes []byte
 	n     int64
 	err   error
 }
 
 func (s *slot) UnmarshalRESP(br resp.BufferedReader, o *resp.Opts) error {
-	switch s.name {
-	case "GET":
+	switch s.kind {
+	case get:
 		return unmarshal(br, &s.bytes, o, &s.err)
-	case "SET":
+	case set:
 		err := unmarshal(br, &s.bytes, o, &s.err)
 		if err == nil && s.err == nil && string(s.bytes) != "OK" {
 			s.err = adapters.Unexpected("SET", string(s.bytes), "OK")
@@ -127,11 +144,11 @@ func (b *batch) run(ctx context.Context, fill func()) error {
 		return nil
 	}
 	if b.done {
-		panic("radix: Batch executed twice without Reset")
+		panic("radix: second Exec of a Batch without Reset")
 	}
 	b.done = true
 	for i := range b.queue {
-		b.slots = append(b.slots, slot{name: b.queue[i].name})
+		b.slots = append(b.slots, slot{kind: b.queue[i].kind})
 	}
 	fill()
 	if err := b.c.do(ctx, b.pipeline); err != nil {
@@ -184,7 +201,7 @@ func (b *batch) Err(i int) error {
 	if s.err != nil {
 		return b.c.failed(s.err)
 	}
-	if s.name == "GET" && s.bytes == nil {
+	if s.kind == get && s.bytes == nil {
 		return adapters.ErrNil
 	}
 	return nil

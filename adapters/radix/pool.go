@@ -3,7 +3,6 @@ package radix
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"net"
 	"slices"
@@ -36,8 +35,8 @@ type pool struct {
 var errClosed = errors.New("radix: client is closed")
 
 func openPool(ctx context.Context, cfg adapters.Config, conns int) (*pool, error) {
-	if conns < 1 {
-		return nil, fmt.Errorf("radix: pool of %d connections", conns)
+	if err := check(cfg, conns); err != nil {
+		return nil, adapters.DialError("radix", cfg, err)
 	}
 	p := &pool{cfg: cfg, conns: map[*conn]struct{}{}}
 	p.life, p.cancel = context.WithCancel(context.Background())

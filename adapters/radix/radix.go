@@ -82,8 +82,7 @@ func (driver) Open(ctx context.Context, cfg adapters.Config, conns int) (adapter
 
 // dial makes one connection, with its handshake done.
 func dial(ctx context.Context, cfg adapters.Config) (radix.Conn, error) {
-	d, err := dialer(cfg)
-	if err != nil {
+	if err := check(cfg, 1); err != nil {
 		return nil, adapters.DialError("radix", cfg, err)
 	}
 	if cfg.DialTimeout > 0 {
@@ -91,7 +90,7 @@ func dial(ctx context.Context, cfg adapters.Config) (radix.Conn, error) {
 		ctx, cancel = context.WithTimeout(ctx, cfg.DialTimeout)
 		defer cancel()
 	}
-	conn, err := d.Dial(ctx, cfg.Network, cfg.Addr)
+	conn, err := dialer(cfg).Dial(ctx, cfg.Network, cfg.Addr)
 	if err != nil {
 		if e := replyError(err); e != nil {
 			err = e
@@ -101,16 +100,18 @@ func dial(ctx context.Context, cfg adapters.Config) (radix.Conn, error) {
 	return conn, nil
 }
 
-func dialer(cfg adapters.Config) (radix.Dialer, error) {
-	d := radix.Dialer{AuthUser: cfg.Username, AuthPass: cfg.Password}
-	switch {
-	case cfg.Protocol == 2 || cfg.Protocol == 3:
-		d.Protocol = strconv.Itoa(cfg.Protocol)
-	case cfg.Protocol != 0:
-		return d, fmt.Errorf("protocol %d: %w", cfg.Protocol, adapters.ErrUnsupported)
+// check rejects what radix would ignore.
+func check(cfg adapters.Config, conns int) error {
+	if cfg.IOTimeout > 0 {
+		return fmt.Errorf("I/O timeout: %w: radix takes its time limits from contexts", adapters.ErrUnsupported)
 	}
-	if cfg.IOTimeout != 0 {
-		return d, fmt.Errorf("IOTimeout: %w: radix takes its time limits from contexts", adapters.ErrUnsupported)
+	return cfg.Check(conns)
+}
+
+func dialer(cfg adapters.Config) radix.Dialer {
+	d := radix.Dialer{AuthUser: cfg.Username, AuthPass: cfg.Password}
+	if cfg.Protocol != 0 {
+		d.Protocol = strconv.Itoa(cfg.Protocol)
 	}
 	if cfg.DB != 0 {
 		d.SelectDB = strconv.Itoa(cfg.DB)
@@ -118,7 +119,7 @@ func dialer(cfg adapters.Config) (radix.Dialer, error) {
 	if cfg.TLS != nil {
 		d.NetDialer = &tls.Dialer{Config: cfg.TLS}
 	}
-	return d, nil
+	return d
 }
 
 // replyError is the error reply that err wraps, or nil.

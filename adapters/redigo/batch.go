@@ -27,12 +27,26 @@ type batch struct {
 
 var _ adapters.Batch = (*batch)(nil)
 
-// command is a queued command; name says which fields it uses.
+// command is a queued command; kind says which fields it uses.
 type command struct {
-	name      string
+	kind      kind
 	key, a, b string
 	score     float64
 }
+
+type kind uint8
+
+const (
+	get kind = iota
+	set
+	incr
+	hset
+	rpush
+	sadd
+	zadd
+)
+
+var names = [...]string{"GET", "SET", "INCR", "HSET", "RPUSH", "SADD", "ZADD"}
 
 func (c *client) NewBatch(n int) adapters.Batch {
 	return &batch{c: c, queue: make([]command, 0, n), replies: make([]any, 0, n+2)}
@@ -45,30 +59,30 @@ func (b *batch) add(cmd command) {
 	b.queue = append(b.queue, cmd)
 }
 
-func (b *batch) Get(key string)          { b.add(command{name: "GET", key: key}) }
-func (b *batch) Set(key, value string)   { b.add(command{name: "SET", key: key, a: value}) }
-func (b *batch) Incr(key string)         { b.add(command{name: "INCR", key: key}) }
-func (b *batch) RPush(key, value string) { b.add(command{name: "RPUSH", key: key, a: value}) }
-func (b *batch) SAdd(key, member string) { b.add(command{name: "SADD", key: key, a: member}) }
+func (b *batch) Get(key string)          { b.add(command{kind: get, key: key}) }
+func (b *batch) Set(key, value string)   { b.add(command{kind: set, key: key, a: value}) }
+func (b *batch) Incr(key string)         { b.add(command{kind: incr, key: key}) }
+func (b *batch) RPush(key, value string) { b.add(command{kind: rpush, key: key, a: value}) }
+func (b *batch) SAdd(key, member string) { b.add(command{kind: sadd, key: key, a: member}) }
 
 func (b *batch) HSet(key, field, value string) {
-	b.add(command{name: "HSET", key: key, a: field, b: value})
+	b.add(command{kind: hset, key: key, a: field, b: value})
 }
 
 func (b *batch) ZAdd(key string, score float64, member string) {
-	b.add(command{name: "ZADD", key: key, score: score, a: member})
+	b.add(command{kind: zadd, key: key, score: score, a: member})
 }
 
 func (cmd *command) send(conn redis.Conn) error {
-	switch cmd.name {
-	case "GET", "INCR":
-		return conn.Send(cmd.name, cmd.key)
-	case "HSET":
-		return conn.Send(cmd.name, cmd.key, cmd.a, cmd.b)
-	case "ZADD":
-		return conn.Send(cmd.name, cmd.key, cmd.score, cmd.a)
+	switch name := names[cmd.kind]; cmd.kind {
+	case get, incr:
+		return conn.Send(name, cmd.key)
+	case hset:
+		return conn.Send(name, cmd.key, cmd.a, cmd.b)
+	case zadd:
+		return conn.Send(name, cmd.key, cmd.score, cmd.a)
 	default:
-		return conn.Send(cmd.name, cmd.key, cmd.a)
+		return conn.Send(name, cmd.key, cmd.a)
 	}
 }
 
@@ -83,7 +97,7 @@ func (b *batch) run(ctx context.Context, tx bool) error {
 		return nil
 	}
 	if b.done {
-		panic("redigo: Batch executed twice without Reset")
+		panic("redigo: second Exec of a Batch without Reset")
 	}
 	b.done = true
 	if b.err = b.exchange(ctx, tx); b.err == nil && tx {
@@ -212,10 +226,10 @@ func (b *batch) Err(i int) error {
 		return b.err
 	}
 	var err error
-	switch v := b.replies[i]; b.queue[i].name {
-	case "GET":
+	switch v := b.replies[i]; b.queue[i].kind {
+	case get:
 		_, err = redis.Bytes(v, nil)
-	case "SET":
+	case set:
 		if e, ok := v.(redis.Error); ok {
 			return reply(e)
 		}

@@ -3,7 +3,6 @@ package redigo
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 
@@ -28,8 +27,8 @@ type pool struct {
 var errClosed = errors.New("redigo: client is closed")
 
 func openPool(ctx context.Context, cfg adapters.Config, conns int) (*pool, error) {
-	if conns < 1 {
-		return nil, fmt.Errorf("redigo: pool of %d connections", conns)
+	if err := check(cfg, conns); err != nil {
+		return nil, adapters.DialError("redigo", cfg, err)
 	}
 	p := &pool{}
 	p.life, p.cancel = context.WithCancel(context.Background())

@@ -72,7 +72,7 @@ func (driver) Open(ctx context.Context, cfg adapters.Config, conns int) (adapter
 
 // dial makes one connection, authenticated and with its database selected.
 func dial(ctx context.Context, cfg adapters.Config) (redis.Conn, error) {
-	if err := check(cfg); err != nil {
+	if err := check(cfg, 1); err != nil {
 		return nil, adapters.DialError("redigo", cfg, err)
 	}
 	if cfg.DialTimeout > 0 {
@@ -97,14 +97,11 @@ func dial(ctx context.Context, cfg adapters.Config) (redis.Conn, error) {
 }
 
 // check rejects what redigo would ignore.
-func check(cfg adapters.Config) error {
-	switch {
-	case cfg.Protocol != 0 && cfg.Protocol != 2:
-		return fmt.Errorf("protocol %d: %w: %s", cfg.Protocol, adapters.ErrUnsupported, lacks[adapters.CapRESP3])
-	case cfg.Username != "" && cfg.Password == "":
-		return fmt.Errorf("user name without a password: %w: redigo sends no AUTH then", adapters.ErrUnsupported)
+func check(cfg adapters.Config, conns int) error {
+	if cfg.Protocol == 3 {
+		return fmt.Errorf("protocol 3: %w: %s", adapters.ErrUnsupported, lacks[adapters.CapRESP3])
 	}
-	return nil
+	return cfg.Check(conns)
 }
 
 func options(cfg adapters.Config) []redis.DialOption {

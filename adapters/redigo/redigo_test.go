@@ -52,15 +52,6 @@ func TestCloseWhileCallersGiveUp(t *testing.T) {
 	}
 }
 
-func TestUsernameNeedsPassword(t *testing.T) {
-	cfg := silent(t)
-	cfg.Username = "somebody" // redigo would connect as the default user
-	_, err := redigo.Driver.Dial(t.Context(), cfg)
-	if !errors.Is(err, adapters.ErrUnsupported) {
-		t.Errorf("Dial: got error %v, want one that wraps %q", err, adapters.ErrUnsupported)
-	}
-}
-
 // redigo's TLS handshake has a timeout of 10 s, and does not look at ctx.
 func TestContextBoundsTLS(t *testing.T) {
 	cfg := silent(t)

@@ -59,8 +59,16 @@ func (b *batch) ZAdd(key string, score float64, member string) {
 
 func (b *batch) Len() int { return len(b.kinds) }
 
+// begin says whether there is something to execute.
+func (b *batch) begin() bool {
+	if len(b.results) > 0 {
+		panic("resp: second Exec of a Batch without Reset")
+	}
+	return len(b.kinds) > 0
+}
+
 func (b *batch) Exec(ctx context.Context) error {
-	if len(b.kinds) == 0 {
+	if !b.begin() {
 		return nil
 	}
 	w, err := b.c.take(ctx)
@@ -72,7 +80,7 @@ func (b *batch) Exec(ctx context.Context) error {
 }
 
 func (b *batch) ExecTx(ctx context.Context) error {
-	if len(b.kinds) == 0 {
+	if !b.begin() {
 		return nil
 	}
 	w, err := b.c.take(ctx)

@@ -186,7 +186,7 @@ func (w *wire) strings() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	elems := make([]string, 0, min(n, 1<<16))
+	elems := make([]string, 0, min(n, elemsAhead))
 	for range n {
 		v, err := w.bulk()
 		if err != nil {

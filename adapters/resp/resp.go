@@ -54,6 +54,9 @@ func (d driver) Share(context.Context, adapters.Config) (adapters.Client, error)
 }
 
 func (driver) Open(ctx context.Context, cfg adapters.Config, conns int) (adapters.Client, error) {
+	if err := cfg.Check(conns); err != nil {
+		return nil, adapters.DialError("resp", cfg, err)
+	}
 	c := &client{idle: make(chan *wire, conns), closed: make(chan struct{})}
 	for range conns {
 		w, err := dial(ctx, cfg)
@@ -69,6 +72,9 @@ func (driver) Open(ctx context.Context, cfg adapters.Config, conns int) (adapter
 
 // dial makes one connection with its handshake done.
 func dial(ctx context.Context, cfg adapters.Config) (*wire, error) {
+	if err := cfg.Check(1); err != nil {
+		return nil, adapters.DialError("resp", cfg, err)
+	}
 	if cfg.DialTimeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, cfg.DialTimeout)
@@ -106,8 +112,6 @@ func (w *wire) handshake(ctx context.Context, cfg adapters.Config) error {
 	case cfg.Protocol == 3:
 		w.command("HELLO", "3")
 		sent = append(sent, "HELLO")
-	case cfg.Protocol != 0 && cfg.Protocol != 2:
-		return fmt.Errorf("protocol %d: %w", cfg.Protocol, adapters.ErrUnsupported)
 	case cfg.Password != "" && cfg.Username != "":
 		w.command("AUTH", cfg.Username, cfg.Password)
 		sent = append(sent, "AUTH")
@@ -122,14 +126,17 @@ func (w *wire) handshake(ctx context.Context, cfg adapters.Config) error {
 	if len(sent) == 0 {
 		return nil
 	}
-	w.watch(ctx)
+	w.begin(ctx)
 	w.flush()
 	for _, name := range sent {
 		if _, err := w.any(); err != nil {
-			return w.unwatch(ctx, fmt.Errorf("%s: %w", name, err))
+			return w.end(ctx, fmt.Errorf("%s: %w", name, err))
 		}
 	}
-	return w.unwatch(ctx, nil)
+	if err := w.end(ctx, nil); err != nil {
+		return err
+	}
+	return w.err // not nil if ctx ended after the last reply
 }
 
 // client is one connection (own), or a pool of them (idle).
@@ -163,12 +170,12 @@ func (c *client) take(ctx context.Context) (*wire, error) {
 			return nil, ctx.Err()
 		}
 	}
-	w.watch(ctx)
+	w.begin(ctx)
 	return w, nil
 }
 
 func (c *client) give(ctx context.Context, w *wire, err error) error {
-	err = w.unwatch(ctx, err)
+	err = w.end(ctx, err)
 	if c.own == nil {
 		c.idle <- w
 	}

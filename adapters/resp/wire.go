@@ -14,9 +14,14 @@ import (
 	"rcbench/adapters"
 )
 
+// Limits of a reply. What its header announces is allocated as it arrives, and
+// ahead of that no further than the limits say.
 const (
 	readBuffer = 16 << 10
 	maxBulk    = 512 << 20 // proto-max-bulk-len, of a server that is not told otherwise
+	bulkAhead  = 1 << 20   // bytes of a bulk that are allocated at once
+	elemsAhead = 1 << 10   // elements of an array that are allocated at once
+	maxDepth   = 64        // arrays within arrays; no command answers more than a few
 )
 
 // A wire is one connection. Commands are appended to out, flushed with one
@@ -26,27 +31,37 @@ type wire struct {
 	nc      net.Conn
 	br      *bufio.Reader
 	out     []byte
-	timeout time.Duration // for each flush and the replies after it; 0 is none
+	timeout time.Duration // for each exchange; 0 is none
 
-	err  error       // the first failure of the transport; sticks
-	stop func() bool // disarms the context's watch
+	err   error       // the first failure of the transport; sticks
+	stop  func() bool // disarms the context's watch
+	depth int         // of the array, or push, that is being read
 }
 
 func newWire(nc net.Conn, timeout time.Duration) *wire {
 	return &wire{nc: nc, br: bufio.NewReaderSize(nc, readBuffer), timeout: timeout}
 }
 
-// watch makes ctx end the exchange that begins. It costs nothing for a
-// context that cannot be cancelled.
-func (w *wire) watch(ctx context.Context) {
+// begin begins an exchange, which the timeout and ctx can end. A context that
+// cannot be cancelled costs nothing.
+//
+// The deadline of the timeout is set before ctx is watched: the other way
+// round, it would replace the one that ends the exchange if ctx were done in
+// between.
+func (w *wire) begin(ctx context.Context) {
+	if w.timeout > 0 {
+		w.nc.SetDeadline(time.Now().Add(w.timeout))
+	}
 	if ctx.Done() != nil {
 		w.stop = context.AfterFunc(ctx, func() { w.nc.SetDeadline(aLongTimeAgo) })
 	}
 }
 
-// unwatch ends the exchange, whose result was err. An exchange that ctx ended
+// end ends the exchange, whose result was err. An exchange that ctx ended
 // leaves the connection unusable: a late reply would answer the next command.
-func (w *wire) unwatch(ctx context.Context, err error) error {
+// That is so, and w.err says it, also if ctx was too late to keep the result
+// from being known.
+func (w *wire) end(ctx context.Context, err error) error {
 	if w.stop == nil {
 		return err
 	}
@@ -102,9 +117,6 @@ func (w *wire) send(b []byte) {
 	if w.err != nil {
 		return
 	}
-	if w.timeout > 0 {
-		w.nc.SetDeadline(time.Now().Add(w.timeout))
-	}
 	if _, err := w.nc.Write(b); err != nil {
 		w.fail(err)
 	}
@@ -139,17 +151,38 @@ func (w *wire) header() (kind byte, line []byte, err error) {
 		if kind != '>' {
 			return kind, line, nil
 		}
-		// A RESP3 push answers no command.
-		n, err := w.integer(line)
-		for range n {
-			if err == nil {
-				_, err = w.any()
-			}
-		}
-		if err != nil {
+		if err := w.push(line); err != nil {
 			return 0, nil, err
 		}
 	}
+}
+
+// push skips a push of RESP3, which answers no command.
+func (w *wire) push(line []byte) error {
+	n, err := w.integer(line)
+	if err != nil {
+		return err
+	}
+	if err := w.enter(); err != nil {
+		return err
+	}
+	for range n {
+		_, _ = w.any() // an error reply in a push is nobody's
+		if w.err != nil {
+			return w.err
+		}
+	}
+	w.depth--
+	return nil
+}
+
+// enter begins an array or a push, which the caller leaves with depth--.
+func (w *wire) enter() error {
+	if w.depth == maxDepth {
+		return w.fail(fmt.Errorf("protocol error: more than %d arrays within one another", maxDepth))
+	}
+	w.depth++
+	return nil
 }
 
 // integer parses the decimal of a header.
@@ -161,17 +194,20 @@ func (w *wire) integer(line []byte) (int64, error) {
 	if len(digits) == 0 || len(digits) > 19 {
 		return 0, w.fail(fmt.Errorf("protocol error: integer %.40q", line))
 	}
-	var n int64
+	var n uint64 // has room for 19 digits
 	for _, d := range digits {
 		if d < '0' || d > '9' {
 			return 0, w.fail(fmt.Errorf("protocol error: integer %.40q", line))
 		}
-		n = n*10 + int64(d-'0')
+		n = n*10 + uint64(d-'0')
 	}
-	if negative {
-		n = -n
+	switch {
+	case negative && n <= 1<<63:
+		return -int64(n), nil
+	case !negative && n < 1<<63:
+		return int64(n), nil
 	}
-	return n, nil
+	return 0, w.fail(fmt.Errorf("protocol error: integer %.40q", line))
 }
 
 // body reads n bytes and the line end after them into memory of its own.
@@ -179,12 +215,18 @@ func (w *wire) body(n int64) ([]byte, error) {
 	if n > maxBulk {
 		return nil, w.fail(fmt.Errorf("protocol error: bulk of %d bytes", n))
 	}
-	v := make([]byte, n)
+	v := make([]byte, min(n, bulkAhead))
 	rest := v
 	if n+2 > readBuffer {
 		// Too large to look at as a whole: it goes past the buffer.
-		if _, err := io.ReadFull(w.br, v); err != nil {
-			return nil, w.fail(err)
+		for read := 0; ; {
+			if _, err := io.ReadFull(w.br, v[read:]); err != nil {
+				return nil, w.fail(err)
+			}
+			if read = len(v); int64(read) == n {
+				break
+			}
+			v = append(v, make([]byte, min(n-int64(read), int64(read)))...)
 		}
 		rest = nil
 	}
@@ -308,28 +350,17 @@ func (w *wire) any() (any, error) {
 
 // sized reads the rest of a reply whose header has a size.
 func (w *wire) sized(kind byte, n int64) (any, error) {
-	switch {
-	case n < 0:
+	if n < 0 {
 		return nil, adapters.ErrNil
-	case kind == '%':
-		n *= 2
-		fallthrough
-	case kind == '*' || kind == '~':
-		if n > math.MaxInt32 {
-			return nil, w.fail(fmt.Errorf("protocol error: array of %d elements", n))
+	}
+	switch kind {
+	case '*', '~':
+		return w.elements(n)
+	case '%':
+		if n > math.MaxInt64/2 {
+			return nil, w.fail(fmt.Errorf("protocol error: map of %d pairs", n))
 		}
-		elems := make([]any, 0, min(n, 1024))
-		for range n {
-			v, err := w.any()
-			if err != nil && w.err != nil {
-				return nil, err
-			}
-			if errors.Is(err, adapters.ErrReply) {
-				v = err // an element of EXEC's reply
-			}
-			elems = append(elems, v)
-		}
-		return elems, nil
+		return w.elements(2 * n)
 	}
 	b, err := w.body(n)
 	switch {
@@ -341,4 +372,24 @@ func (w *wire) sized(kind byte, n int64) (any, error) {
 		b = b[4:] // a verbatim string begins with its format: "txt:"
 	}
 	return string(b), nil
+}
+
+// elements reads n replies. Those that are errors are errors, as in EXEC's.
+func (w *wire) elements(n int64) ([]any, error) {
+	if err := w.enter(); err != nil {
+		return nil, err
+	}
+	elems := make([]any, 0, min(n, elemsAhead))
+	for range n {
+		v, err := w.any()
+		if w.err != nil {
+			return nil, err
+		}
+		if errors.Is(err, adapters.ErrReply) {
+			v = err
+		}
+		elems = append(elems, v)
+	}
+	w.depth--
+	return elems, nil
 }

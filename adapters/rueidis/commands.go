@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 
 	"rcbench/adapters"
 )
@@ -187,26 +186,5 @@ var (
 // GetAll calls Do from many goroutines, which README's "Auto Pipelining" tells
 // its users to do.
 func (s *shared) GetAll(ctx context.Context, keys []string, values [][]byte) error {
-	var (
-		wg    sync.WaitGroup
-		mu    sync.Mutex
-		first error
-		at    = len(keys)
-	)
-	for i, key := range keys {
-		wg.Go(func() {
-			v, err := s.Get(ctx, key)
-			values[i] = v
-			if err == nil {
-				return
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			if i < at {
-				at, first = i, err
-			}
-		})
-	}
-	wg.Wait()
-	return first
+	return adapters.FanOut(ctx, s, keys, values)
 }

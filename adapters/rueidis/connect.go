@@ -46,10 +46,10 @@ func Connect(ctx context.Context, name string, cfg adapters.Config, kind Kind, c
 }
 
 func (c *Conn) connect(ctx context.Context, cfg adapters.Config, kind Kind, conns int) error {
-	opt, err := options(cfg, kind, conns)
-	if err != nil {
+	if err := cfg.Check(conns); err != nil {
 		return err
 	}
+	opt := options(cfg, kind, conns)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -62,19 +62,20 @@ func (c *Conn) connect(ctx context.Context, cfg adapters.Config, kind Kind, conn
 	if ctx.Done() != nil {
 		stop = context.AfterFunc(ctx, c.sockets.close)
 	}
+	var err error
 	if c.Client, err = rueidis.NewClient(opt); kind == Pool && errors.Is(err, errRefused) {
 		err = nil
 	}
 	if err == nil && c.Mode() != rueidis.ClientModeStandalone {
-		err = fmt.Errorf("the server answers CLUSTER SLOTS, so setup=%s makes a cluster client, with a connection "+
-			"to each node: %w", cfg.Setup, adapters.ErrUnsupported)
+		err = fmt.Errorf("the server answers CLUSTER SLOTS, so setup=stock makes a cluster client, with a connection "+
+			"to each node: %w", adapters.ErrUnsupported)
 	}
 	if err == nil && kind == Pool {
 		err = c.fill(ctx, conns)
 	}
 	if errors.Is(err, rueidis.ErrNoCache) { // The server lacks CLIENT TRACKING or RESP3, as miniredis does.
 		reply, _, _ := strings.Cut(err.Error(), "\n") // Advice follows.
-		err = fmt.Errorf("setup=%s turns on client-side caching: %s: %w", cfg.Setup, reply, adapters.ErrUnsupported)
+		err = fmt.Errorf("setup=stock turns on client-side caching: %s: %w", reply, adapters.ErrUnsupported)
 	}
 	if !stop() {
 		err = ctx.Err()
@@ -90,7 +91,7 @@ func (c *Conn) connect(ctx context.Context, cfg adapters.Config, kind Kind, conn
 }
 
 // options says which options each setup and kind sets, and why.
-func options(cfg adapters.Config, kind Kind, conns int) (rueidis.ClientOption, error) {
+func options(cfg adapters.Config, kind Kind, conns int) rueidis.ClientOption {
 	opt := rueidis.ClientOption{
 		InitAddress: []string{cfg.Addr},
 		Username:    cfg.Username,
@@ -107,20 +108,11 @@ func options(cfg adapters.Config, kind Kind, conns int) (rueidis.ClientOption, e
 	}
 	opt.Dialer.Timeout = cfg.DialTimeout // Of the connect, and again of the handshake.
 
-	if cfg.Network != "tcp" && cfg.Network != "unix" {
-		return opt, fmt.Errorf("network %q: %w", cfg.Network, adapters.ErrUnsupported)
-	}
-	switch cfg.Protocol {
-	case 0, 3:
-	case 2:
+	if cfg.Protocol == 2 {
 		opt.AlwaysRESP2 = true
 		opt.DisableCache = true // Else NewClient answers ErrNoCache.
-	default:
-		return opt, fmt.Errorf("protocol %d: %w", cfg.Protocol, adapters.ErrUnsupported)
 	}
-	switch cfg.Setup {
-	case adapters.Stock:
-	case adapters.Lean:
+	if cfg.Setup == adapters.Lean {
 		opt.ForceSingleClient = true
 		opt.DisableCache = true
 		opt.DisableRetry = true
@@ -131,13 +123,8 @@ func options(cfg adapters.Config, kind Kind, conns int) (rueidis.ClientOption, e
 			// in time is the only timeout there is.
 			opt.Dialer.KeepAlive = min(cfg.IOTimeout, rueidis.DefaultTCPKeepAlive)
 		}
-	default:
-		return opt, fmt.Errorf("setup %q: %w", cfg.Setup, adapters.ErrUnsupported)
 	}
 	if kind == Pool {
-		if conns < 1 {
-			return opt, fmt.Errorf("a pool of %d connections: %w", conns, adapters.ErrUnsupported)
-		}
 		opt.DisableAutoPipelining = true
 		opt.BlockingPoolSize = conns
 		// NewClient dials a pipelined connection that such a client does
@@ -146,7 +133,7 @@ func options(cfg adapters.Config, kind Kind, conns int) (rueidis.ClientOption, e
 		// has all the connections there are.
 		opt.ForceSingleClient = true
 	}
-	return opt, nil
+	return opt
 }
 
 // fill makes the pool dial all of its connections: a stream holds one from

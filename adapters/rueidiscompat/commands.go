@@ -2,7 +2,6 @@ package rueidiscompat
 
 import (
 	"context"
-	"sync"
 
 	"github.com/redis/rueidis/rueidiscompat"
 
@@ -170,26 +169,5 @@ var (
 
 // GetAll calls Get from many goroutines, which is how rueidis pipelines.
 func (s *shared) GetAll(ctx context.Context, keys []string, values [][]byte) error {
-	var (
-		wg    sync.WaitGroup
-		mu    sync.Mutex
-		first error
-		at    = len(keys)
-	)
-	for i, key := range keys {
-		wg.Go(func() {
-			v, err := s.Get(ctx, key)
-			values[i] = v
-			if err == nil {
-				return
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			if i < at {
-				at, first = i, err
-			}
-		})
-	}
-	wg.Wait()
-	return first
+	return adapters.FanOut(ctx, s, keys, values)
 }

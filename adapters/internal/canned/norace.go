@@ -1,0 +1,5 @@
+//go:build !race
+
+package canned
+
+const raceDetector = false

@@ -170,12 +170,14 @@ func (c *client) take(ctx context.Context) (*wire, error) {
 			return nil, ctx.Err()
 		}
 	}
+	exchanges.Add(1)
 	w.begin(ctx)
 	return w, nil
 }
 
 func (c *client) give(ctx context.Context, w *wire, err error) error {
 	err = w.end(ctx, err)
+	exchanges.Add(-1)
 	if c.own == nil {
 		c.idle <- w
 	}

@@ -18,7 +18,7 @@ bench: ## compare all clients: GET, every connection strategy, loop 1/10/100 (BU
 test: ## format, vet, conformance of each client, every benchmark case once
 	@test -z "$$(gofmt -l .)" || { echo "not gofmt-clean:"; gofmt -l .; exit 1; }
 	go vet ./...
-	go test -short -parallel 8 ./...
+	go test -count=1 -short -parallel 8 ./...
 
 diff: ## compare with a commit (BASE=main) or with other versions of a client (MOD=module@version); GATE=5% fails on a slowdown
 	$(rcbench) diff $(if $(MOD),-base-mod $(MOD) -clients changed,-base $(or $(BASE),main)) $(if $(GATE),-gate $(GATE)) -budget $(BUDGET) $(ARGS)
@@ -54,7 +54,7 @@ readme: ## execute the commands of the README, cut down in time
 	go test -count=1 -v -run TestReadme .
 
 race: ## the tests under the race detector
-	go test -race -short -parallel 8 -timeout 15m ./...
+	go test -count=1 -race -short -parallel 8 -timeout 15m ./...
 
 lint: ## staticcheck, actionlint, go.mod
 	go mod tidy -diff

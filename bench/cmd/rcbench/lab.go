@@ -184,7 +184,7 @@ func (l *lab) measure(ctx context.Context, plan forks.Plan) (*forks.Result, erro
 	if len(result.Slices) == 0 {
 		return nil, cmp.Or(err, errors.New("nothing was measured"))
 	}
-	fmt.Fprintf(l.stdout, "# %d turns in %v, %.0f %% of the time inside them\n", len(result.Slices),
+	fmt.Fprintf(l.stdout, "# %s, %d turns in %v, %.0f %% of the time inside them\n", count(result.Forks, "fork"), len(result.Slices),
 		result.Elapsed.Round(time.Second), 100*result.Measured.Seconds()/result.Elapsed.Seconds())
 	return result, err
 }
@@ -200,12 +200,9 @@ func (l *lab) split(p *forks.Plan) {
 	if p.Forks == 0 {
 		each := l.budget / time.Duration(len(p.Comparisons))
 		p.Forks, _ = verdict.Plan(each, forkOverhead*time.Duration(most(*p)), l.turn, most(*p))
-		p.Forks = max(p.Forks, minForks)
+		p.Forks = max(p.Forks, forks.EnoughForks)
 	}
 }
-
-// minForks is what benchstat needs for an interval at its level of 95 %.
-const minForks = 6
 
 // most is the largest number of arms that a comparison has.
 func most(p forks.Plan) int {

@@ -251,6 +251,24 @@ func TestBudget(t *testing.T) {
 	}
 }
 
+// TestBudgetEndsARunThatHasEnoughForks: the turns of a plan may turn out longer
+// than its budget.
+func TestBudgetEndsARunThatHasEnoughForks(t *testing.T) {
+	t.Parallel()
+	for planned, want := range map[int]int{3: 3, forks.EnoughForks: forks.EnoughForks, 50: forks.EnoughForks} {
+		r := newRig(t, []string{"A"}, script{Name: "x", PerOp: 10 * time.Microsecond})
+		r.Forks, r.Budget = planned, time.Millisecond
+		result, err := forks.Run(t.Context(), r.Plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.noFailures(result)
+		if result.Forks != want {
+			t.Errorf("%d forks planned, %d done, want %d", planned, result.Forks, want)
+		}
+	}
+}
+
 // TestStretch: the turns are as much longer as they should be, on the clock
 // too.
 func TestStretch(t *testing.T) {

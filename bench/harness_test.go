@@ -71,6 +71,7 @@ var nullValue []byte
 
 func (nullBatch) Set(_, value string)        { nullValue = []byte(value) }
 func (nullBatch) Exec(context.Context) error { return nil }
+func (nullBatch) Len() int                   { return 1 }
 func (nullBatch) Reset()                     {}
 
 // nowhere is a host that counts nothing.

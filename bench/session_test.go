@@ -87,8 +87,8 @@ func (s *session) benchmark(b *testing.B) {
 	if why := s.Skip(); why != "" {
 		skip(b, why)
 	}
-	if ignored := s.Ignores(flags); len(ignored) > 0 && b.N == 1 {
-		fmt.Printf("# note: Benchmark%s does not use %s\n", s.workload.Name, strings.Join(ignored, ", "))
+	if !s.opened {
+		s.note()
 	}
 	if err := s.host.Died(); err != nil {
 		b.Fatal(err)
@@ -104,6 +104,19 @@ func (s *session) benchmark(b *testing.B) {
 		b.Fatal(s.explain(err))
 	}
 	tally.measured.Add(1)
+}
+
+// noted holds the families whose note has been printed.
+var noted = map[string]bool{}
+
+// note says once for each family which of the user's flags it has no use for.
+// It is called before the name of the session's first line is printed, as skip
+// is: at b.N = 1 in a repetition (-count) it would be too late.
+func (s *session) note() {
+	if ignored := s.Ignores(flags); len(ignored) > 0 && !noted[s.workload.Name] {
+		noted[s.workload.Name] = true
+		fmt.Printf("# note: Benchmark%s does not use %s\n", s.workload.Name, strings.Join(ignored, ", "))
+	}
 }
 
 // skip ends a case that its client cannot run on this server. testing.B shows
@@ -339,21 +352,21 @@ func (s *session) explain(err error) error {
 	return err
 }
 
-// load writes a corpus, in pipelines of at most a mebibyte.
+// load writes a corpus in small pipelines. A pipeline whose replies do not fit
+// into the socket's buffers would hang on a server that, like miniredis, reads
+// no further while it cannot write.
 func load(ctx context.Context, c adapters.Client, keys *corpus.Corpus) error {
-	batch := c.NewBatch(keys.Len())
-	size := 0
+	const commands = 100
+	batch := c.NewBatch(commands)
 	for i := range keys.Len() {
 		batch.Set(keys.Key(i), keys.Value(i))
-		size += len(keys.Value(i))
-		if size < 1<<20 && i < keys.Len()-1 {
+		if batch.Len() < commands && i < keys.Len()-1 {
 			continue
 		}
 		if err := batch.Exec(ctx); err != nil {
 			return err
 		}
 		batch.Reset()
-		size = 0
 	}
 	return nil
 }

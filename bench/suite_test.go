@@ -103,6 +103,30 @@ func TestEveryCaseRuns(t *testing.T) {
 	}
 }
 
+// TestNothingIsPrintedIntoALine: notes and skips stay out of the lines, also in
+// repetitions.
+func TestNothingIsPrintedIntoALine(t *testing.T) {
+	stdout, stderr, code := suite(t, nil, "-test.bench=^Benchmark(Set|Get|GetPipeline)$", "-test.benchtime=5x", "-test.count=3",
+		"-target=miniredis", "-clients=resp,radix", "-conns=own,shared", "-goroutines=2", "-loops=1,2", "-depths=3", "-values=1KiB")
+	if code != 0 {
+		t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+	read(t, stdout) // complains of lines that are none
+	lines := 0
+	for line := range strings.Lines(stdout) {
+		if strings.HasPrefix(line, "Benchmark") {
+			lines++
+		}
+	}
+	// Set: 2 clients x 2 loops; Get: 2 own and 1 shared x 2; GetPipeline: 3.
+	if want := 3 * (4 + 6 + 3); lines != want {
+		t.Errorf("%d lines, want %d\n%s", lines, want, stdout)
+	}
+	if n := strings.Count(stdout, "# note: BenchmarkSet does not use -values, -depths\n"); n != 1 {
+		t.Errorf("the note on Set is printed %d times, want once\n%s", n, stdout)
+	}
+}
+
 // stockIsTooMuch lists the cases that miniredis cannot serve: what these
 // clients ship as their default turns on client-side caching, for which it has
 // no CLIENT TRACKING.

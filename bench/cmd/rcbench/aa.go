@@ -57,11 +57,7 @@ func (o *aaOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	var names []string
-	for _, d := range o.params.Drivers {
-		names = append(names, d.Name())
-	}
-	list, err := l.list(ctx, binary, strings.Join(names, ","))
+	list, err := l.list(ctx, binary, strings.Join(o.clients(), ","))
 	if err != nil {
 		return err
 	}
@@ -92,10 +88,8 @@ func (o *aaOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
 			interrupted = err
 			break
 		}
-		for _, f := range result.Failures {
-			fmt.Fprintf(stderr, "rcbench: %s%v\n", where(plan, f), f)
-			failed++
-		}
+		l.failures(plan, result)
+		failed += len(result.Failures)
 		if !result.Has(0, 0) || !result.Has(0, 1) {
 			continue
 		}

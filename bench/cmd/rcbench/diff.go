@@ -79,10 +79,7 @@ func (o *diffOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
 	} else if b, err = withModules(ctx, l.folder, o.modules); err != nil {
 		return err
 	}
-	clients := make([]string, 0, len(o.params.Drivers))
-	for _, d := range o.params.Drivers {
-		clients = append(clients, d.Name())
-	}
+	clients := o.clients()
 	notes := b.lacks
 	if o.changed {
 		clients = slices.DeleteFunc(clients, func(name string) bool {

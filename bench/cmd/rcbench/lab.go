@@ -83,6 +83,15 @@ func (s *settings) check(args []string) error {
 	return nil
 }
 
+// clients are the names of the clients that were asked for.
+func (s *settings) clients() []string {
+	names := make([]string, len(s.params.Drivers))
+	for i, d := range s.params.Drivers {
+		names[i] = d.Name()
+	}
+	return names
+}
+
 // writable finds out before the measuring whether a file can be written after
 // it. An empty path is none.
 func writable(path string) error {
@@ -178,15 +187,20 @@ func (l *lab) measure(ctx context.Context, plan forks.Plan) (*forks.Result, erro
 	for _, s := range result.Skips {
 		fmt.Fprintf(l.stdout, "# skip %s: %s\n", s.Case, s.Why)
 	}
-	for _, f := range result.Failures {
-		fmt.Fprintf(l.stderr, "rcbench: %s%v\n", where(plan, f), f)
-	}
+	l.failures(plan, result)
 	if len(result.Slices) == 0 {
 		return nil, cmp.Or(err, errors.New("nothing was measured"))
 	}
 	fmt.Fprintf(l.stdout, "# %s, %d turns in %v, %.0f %% of the time inside them\n", count(result.Forks, "fork"), len(result.Slices),
 		result.Elapsed.Round(time.Second), 100*result.Measured.Seconds()/result.Elapsed.Seconds())
 	return result, err
+}
+
+// failures says what failed, a line each.
+func (l *lab) failures(plan forks.Plan, result *forks.Result) {
+	for _, f := range result.Failures {
+		fmt.Fprintf(l.stderr, "rcbench: %s%v\n", where(plan, f), f)
+	}
 }
 
 // forkOverhead is about what starting one arm and opening its connections

@@ -42,10 +42,7 @@ func runCommand(stdout, stderr io.Writer) *ffcli.Command {
 }
 
 func (o *options) run(ctx context.Context, stdout, stderr io.Writer) error {
-	names := make([]string, len(o.params.Drivers))
-	for i, d := range o.params.Drivers {
-		names[i] = d.Name()
-	}
+	names := o.clients()
 	if o.baseline == "" {
 		o.baseline = names[0]
 	} else if !slices.Contains(names, o.baseline) {

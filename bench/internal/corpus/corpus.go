@@ -6,11 +6,13 @@ package corpus
 import (
 	"math/rand/v2"
 	"strconv"
+
+	"rcbench/internal/target"
 )
 
 // Prefix begins every key that the suite writes, so that a guest on somebody
 // else's server can remove what it wrote.
-const Prefix = "rcbench:"
+const Prefix = target.KeyPrefix
 
 // budget bounds the bytes that a corpus puts on the server.
 const budget = 64 << 20

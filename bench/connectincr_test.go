@@ -1,8 +1,6 @@
 package bench
 
 import (
-	"context"
-	"fmt"
 	"testing"
 
 	"rcbench/adapters"
@@ -26,19 +24,5 @@ var connectIncr = workload{
 	claims: func(param.Case) map[string]int64 {
 		return map[string]int64{"incr": 1}
 	},
-	worker: func(s *session, id int) exchange {
-		const key = corpus.Prefix + "connects"
-		last := int64(0)
-		return func(ctx context.Context, c adapters.Client) error {
-			n, err := c.Incr(ctx, key)
-			if err != nil {
-				return fmt.Errorf("INCR %s: %w", key, err)
-			}
-			if n <= last {
-				return fmt.Errorf("INCR %s: %d, after %d before", key, n, last)
-			}
-			last = n
-			return nil
-		}
-	},
+	worker: func(s *session, id int) exchange { return increase(corpus.Prefix + "connects") },
 }

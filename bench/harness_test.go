@@ -83,3 +83,6 @@ func (nowhere) Counters(context.Context) (target.Counters, error) {
 func (nowhere) Config(string) (adapters.Config, error) { return adapters.Config{}, nil }
 func (nowhere) Control() adapters.Client               { return nullClient{} }
 func (nowhere) Died() error                            { return nil }
+func (nowhere) MaxClients() int                        { return 0 }
+func (nowhere) Foreign() bool                          { return false }
+func (nowhere) Root() (string, string)                 { return "", "" }

@@ -15,6 +15,7 @@ import (
 	"rcbench/adapters/all"
 	"rcbench/bench/internal/meter"
 	"rcbench/bench/internal/param"
+	"rcbench/bench/internal/storm"
 	"rcbench/internal/target"
 )
 
@@ -31,6 +32,7 @@ var (
 
 func TestMain(m *testing.M) {
 	target.Main()
+	storm.Main(all.Lookup)
 	flag.Parse()
 	os.Exit(run(m))
 }
@@ -54,7 +56,9 @@ func run(m *testing.M) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	var err error
-	server, err = target.Start(ctx, target.Options{Target: flags.Target, TLS: flags.TLS(), Password: flags.Password()})
+	server, err = target.Start(ctx, target.Options{
+		Target: flags.Target, TLS: flags.TLS(), Password: flags.Password(), Backlog: flags.Backlog,
+	})
 	if ctx.Err() != nil {
 		return 130
 	}
@@ -99,7 +103,7 @@ func configuration(ctx context.Context) {
 		fmt.Printf("warning: %s\n", target.MiniredisWarning)
 	}
 	fmt.Printf("go: %s\n", runtime.Version())
-	fmt.Print(meter.Units)
+	fmt.Print(meter.Units, meter.OwnUnits)
 	// Not "key: value", so that it does not split benchstat's tables.
 	for _, d := range flags.Drivers {
 		fmt.Printf("# client %s %s\n", d.Name(), d.Version())

@@ -19,7 +19,8 @@ import (
 	"rcbench/internal/target"
 )
 
-// A workload is a family of cases with its body.
+// A workload is a family of cases with its body: a worker, or a crowd of
+// processes. What else it needs is optional.
 type workload struct {
 	param.Family
 
@@ -27,12 +28,34 @@ type workload struct {
 	// lower-case name.
 	claims func(param.Case) map[string]int64
 
-	// keys says that the body reads a corpus, which is loaded before.
-	keys bool
+	// keys says that the body reads a corpus, which is loaded before; folder
+	// is the part of its keys that tells it from others, for a body that
+	// writes to it.
+	keys   bool
+	folder string
 
 	// worker returns the exchange of worker id, with what it needs prepared.
 	// The exchange is called by one goroutine at a time.
 	worker func(s *session, id int) exchange
+
+	// warmer returns a short exchange that warms a connection where that of
+	// worker is long.
+	warmer func(s *session, id int) exchange
+
+	// prepare is called before ops are run and outside of what is measured,
+	// to bring the keys into the state in which they start. It also checks
+	// that the ops before left what they should, and is called with 0 after
+	// the last.
+	prepare func(ctx context.Context, s *session, ops int64) error
+
+	// metrics are the workload's own figures since the last call.
+	metrics func(s *session) []meter.Metric
+
+	// remove deletes what the workload wrote to a database of its own.
+	remove func(ctx context.Context, s *session) error
+
+	// crowd starts the processes that do the op, in place of a worker.
+	crowd func(ctx context.Context, s *session) (*crowd, error)
 }
 
 // An exchange is what one op does with a connection: it sends commands, awaits
@@ -45,6 +68,9 @@ type host interface {
 	Config(net string) (adapters.Config, error)
 	Control() adapters.Client
 	Died() error
+	MaxClients() int
+	Foreign() bool
+	Root() (name, pem string)
 }
 
 var _ host = (*target.Server)(nil)
@@ -60,6 +86,8 @@ type session struct {
 	clients []adapters.Client
 	ops     []drive.Op
 	opened  bool
+	crowd   *crowd                     // nil unless the workload has one
+	state   any                        // the workload's own, which its functions share
 	exit    atomic.Pointer[time.Timer] // armed by abort
 
 	// freshErrors is the number of error replies that the handshake of one
@@ -131,11 +159,18 @@ func skip(b *testing.B, why string) {
 // measure is one run of b.N ops between two readings of the counters.
 func (s *session) measure(b *testing.B) error {
 	ctx := context.Background()
+	if err := s.prepared(ctx, int64(b.N)); err != nil {
+		return err
+	}
 	m, err := meter.Start(ctx, s.host)
 	if err != nil {
 		return err
 	}
-	b.ReportAllocs()
+	if s.crowd != nil {
+		s.crowd.reset()
+	} else {
+		b.ReportAllocs() // a crowd's processes allocate, and not this one
+	}
 	b.ResetTimer()
 	result, err := drive.Parallel(b, s.ops, drive.Options{Abort: s.abort, StallLimit: s.stallLimit()})
 	b.StopTimer()
@@ -148,13 +183,38 @@ func (s *session) measure(b *testing.B) error {
 		return err
 	}
 	claim, cmds := s.claim(int64(b.N))
+	elapsed := b.Elapsed()
+	if c := s.crowd; c != nil {
+		claim, cmds = c.claim()
+		elapsed, reading.ClientCPU = c.elapsed, c.cpu()
+		b.ReportMetric(float64(elapsed.Nanoseconds())/float64(b.N), "ns/op")
+	}
 	if err := reading.Check(claim); err != nil {
 		return err
 	}
 	reading.Report(b, meter.Scale{
-		Ops: int64(b.N), Cmds: cmds, Elapsed: b.Elapsed(), Idle: result.IdleTail,
+		Ops: int64(b.N), Cmds: cmds, Elapsed: elapsed, Idle: result.IdleTail,
 	}, flags.Metrics == "all")
-	return nil
+	for _, m := range s.own() {
+		b.ReportMetric(m.Value, m.Unit)
+	}
+	return s.prepared(ctx, 0)
+}
+
+// prepared calls prepare where the workload has it.
+func (s *session) prepared(ctx context.Context, ops int64) error {
+	if s.prepare == nil {
+		return nil
+	}
+	return s.prepare(ctx, s, ops)
+}
+
+// own are the workload's own figures since the last call.
+func (s *session) own() []meter.Metric {
+	if s.metrics == nil {
+		return nil
+	}
+	return s.metrics(s)
 }
 
 // claim is what n ops must have done on the server, and how many commands that
@@ -182,12 +242,22 @@ func (s *session) open(ctx context.Context) error {
 	}
 	s.config.Setup, s.config.Protocol = s.Setup, s.Proto
 	s.config.Lazy = s.Conn == param.Fresh
+	if s.DB != 0 {
+		s.config.DB = s.DB
+	}
+	if err := s.fits(); err != nil {
+		return err
+	}
 	if s.keys {
-		s.corpus = corpus.New(s.Keyspace, int(s.Value))
+		s.corpus = corpus.New(s.folder, s.Keyspace, int(s.Value))
 		if n := s.corpus.Len(); n < s.Keyspace && s.Keyspace != param.DefaultKeyspace {
-			return fmt.Errorf("-keyspace=%d with values of %v is more than a corpus holds; at most %d", s.Keyspace, s.Value, n)
+			err := fmt.Errorf("keyspace=%d with values of %v is more than a corpus holds; at most %d", s.Keyspace, s.Value, n)
+			if s.OwnKeyspace() {
+				err = fmt.Errorf("%w: %w", err, adapters.ErrUnsupported) // nobody asked for it
+			}
+			return err
 		}
-		if err := load(ctx, s.host.Control(), s.corpus); err != nil {
+		if err := s.load(ctx); err != nil {
 			return fmt.Errorf("loading %d keys: %w", s.corpus.Len(), err)
 		}
 	}
@@ -198,19 +268,35 @@ func (s *session) open(ctx context.Context) error {
 	if err := s.connect(ctx); err != nil {
 		return err
 	}
-	warm := s.ops
-	if s.Conn == param.Fresh {
-		warm = s.ops[:1]
-	}
-	if err := s.warm(warm); err != nil {
+	want := int64(max(s.Conns(), 1))
+	if s.crowd != nil {
+		want = s.crowd.conns()
+	} else if err := s.warm(ctx); err != nil {
 		return err
 	}
-	opened, err := s.settle(ctx, before, int64(max(s.Conns(), 1)))
+	opened, err := s.settle(ctx, before, want)
 	if err != nil {
 		return err
 	}
 	if s.Conn == param.Fresh {
 		s.freshErrors = opened.Errors
+	}
+	if s.crowd != nil {
+		s.freshErrors /= int64(s.Procs)
+	}
+	return nil
+}
+
+// fits says before connecting if the server does not take as many connections
+// at once.
+func (s *session) fits() error {
+	conns := s.Conns()
+	if s.Conn == param.Fresh {
+		conns = s.Goroutines * s.Procs
+	}
+	const control = 2 // the suite's own
+	if limit := s.host.MaxClients(); limit > 0 && conns+control > limit {
+		return fmt.Errorf("%d connections at once, and %d of the suite's own, are more than the maxclients of %d that the server allows", conns, control, limit)
 	}
 	return nil
 }
@@ -245,6 +331,12 @@ func (s *session) connect(ctx context.Context) error {
 		return err
 	}
 	var err error
+	if s.workload.crowd != nil {
+		if s.crowd, err = s.workload.crowd(ctx, s); err == nil {
+			s.ops = []drive.Op{s.crowd.op}
+		}
+		return err
+	}
 	switch s.Conn {
 	case param.Own:
 		for i := 0; i < s.Goroutines && err == nil; i++ {
@@ -262,15 +354,14 @@ func (s *session) connect(ctx context.Context) error {
 	}
 	s.ops = make([]drive.Op, s.Goroutines)
 	for id := range s.ops {
-		s.ops[id] = s.op(id)
+		s.ops[id] = s.op(id, s.worker(s, id))
 	}
 	return nil
 }
 
 // op binds the exchange of a worker to its connection.
-func (s *session) op(id int) drive.Op {
+func (s *session) op(id int, exchange exchange) drive.Op {
 	ctx := context.Background()
-	exchange := s.worker(s, id)
 	if s.Conn == param.Fresh {
 		return func() error {
 			c, err := s.Driver.Dial(ctx, s.config)
@@ -288,10 +379,24 @@ func (s *session) op(id int) drive.Op {
 	return func() error { return exchange(ctx, c) }
 }
 
-// warm does one op of each at the same time: so each connection of a pool
-// carries one, and a client that changes its mode under concurrency has done
-// so before the timer starts.
-func (s *session) warm(ops []drive.Op) error {
+// warm does one op of each worker at the same time: so each connection of a
+// pool carries one, and a client that changes its mode under concurrency has
+// done so before the timer starts. With fresh connections, where there is
+// nothing to warm, it is one op alone, which shows what the handshake costs.
+func (s *session) warm(ctx context.Context) error {
+	ops := s.ops
+	if s.Conn == param.Fresh {
+		ops = ops[:1]
+	}
+	if s.warmer != nil {
+		short := make([]drive.Op, len(ops))
+		for id := range short {
+			short[id] = s.op(id, s.warmer(s, id))
+		}
+		ops = short
+	} else if err := s.prepared(ctx, int64(len(ops))); err != nil {
+		return err
+	}
 	errs := make([]error, len(ops))
 	var all sync.WaitGroup
 	for i, op := range ops {
@@ -303,10 +408,21 @@ func (s *session) warm(ops []drive.Op) error {
 			return fmt.Errorf("warm-up: %w", err)
 		}
 	}
+	if s.metrics != nil {
+		s.metrics(s) // those of the warm-up are not wanted
+	}
 	return nil
 }
 
 func (s *session) close() {
+	if s.crowd != nil {
+		s.crowd.close()
+	}
+	if s.remove != nil && len(s.clients) > 0 {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		s.remove(ctx, s) // best effort: the failure that led here has been told
+		cancel()
+	}
 	for _, c := range s.clients {
 		c.Close()
 	}
@@ -321,6 +437,9 @@ func (s *session) abort() {
 		fmt.Fprintf(os.Stderr, "rcbench: %s hangs even after its connections were closed\n", s.Name())
 		os.Exit(1)
 	}))
+	if s.crowd != nil {
+		s.crowd.kill()
+	}
 	for _, c := range s.clients {
 		go c.Close()
 	}
@@ -334,15 +453,24 @@ func (s *session) ended() {
 }
 
 // stallLimit is how long no op may finish: drive's, and the time that one op
-// of every worker takes on a slow link of 20 MB/s.
+// of every worker takes at a slow 10,000 commands a second, on a slow link of
+// 20 MB/s.
 func (s *session) stallLimit() time.Duration {
-	const bytesPerSecond = 20e6
-	bytes := float64(s.Value) * float64(s.Loop*s.Depth) * float64(s.Goroutines)
-	return drive.StallLimit + time.Duration(bytes/bytesPerSecond*float64(time.Second))
+	const (
+		commandsPerSecond = 10e3
+		bytesPerSecond    = 20e6
+	)
+	claim, commands := s.claim(1)
+	workers := float64(s.Goroutines * s.Procs * s.Connects)
+	seconds := workers * (float64(commands+claim.Conns)/commandsPerSecond + float64(commands)*float64(s.Value)/bytesPerSecond)
+	return drive.StallLimit + time.Duration(seconds*float64(time.Second))
 }
 
 // explain adds to an error what its reader needs to act on it.
 func (s *session) explain(err error) error {
+	if err == nil {
+		return nil
+	}
 	if died := s.host.Died(); died != nil {
 		return errors.Join(died, err)
 	}
@@ -352,15 +480,25 @@ func (s *session) explain(err error) error {
 	return err
 }
 
-// load writes a corpus in small pipelines. A pipeline whose replies do not fit
-// into the socket's buffers would hang on a server that, like miniredis, reads
-// no further while it cannot write.
-func load(ctx context.Context, c adapters.Client, keys *corpus.Corpus) error {
+// load writes the corpus in small pipelines, unless its first and last key
+// are there already. A pipeline whose replies do not fit into the socket's
+// buffers would hang on a server that, like miniredis, reads no further while
+// it cannot write.
+func (s *session) load(ctx context.Context) error {
 	const commands = 100
+	c, keys := s.host.Control(), s.corpus
+	last := keys.Len() - 1
+	there := func(i int) bool {
+		v, err := c.Get(ctx, keys.Key(i))
+		return err == nil && string(v) == keys.Value(i)
+	}
+	if s.folder == "" && there(0) && there(last) {
+		return nil // the keys are written in order, and every read is checked
+	}
 	batch := c.NewBatch(commands)
 	for i := range keys.Len() {
 		batch.Set(keys.Key(i), keys.Value(i))
-		if batch.Len() < commands && i < keys.Len()-1 {
+		if batch.Len() < commands && i < last {
 			continue
 		}
 		if err := batch.Exec(ctx); err != nil {

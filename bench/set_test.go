@@ -13,7 +13,8 @@ import (
 
 // BenchmarkSet: one op is loop SETs of an increasing counter to one key, as
 // the study of predis and phpredis did. -benchtime=50000x, 100000x and 500000x
-// give its totals.
+// give its totals. With -values it is values of that size, which differ from one
+// to the next.
 func BenchmarkSet(b *testing.B) { set.run(b) }
 
 var set = workload{
@@ -22,6 +23,7 @@ var set = workload{
 		Conns:       []string{param.Own},
 		Nets:        []string{"tcp"},
 		Goroutines:  []int{1},
+		Values:      []param.Size{counter},
 		Loops:       studyLoops,
 		FreshSetups: stock,
 	},
@@ -30,13 +32,17 @@ var set = workload{
 	},
 	worker: func(s *session, id int) exchange {
 		key := corpus.Prefix + "counter:" + strconv.Itoa(id)
-		var digits []byte
+		value := func(n int) string { return strconv.Itoa(n) }
+		if s.Value != counter {
+			const distinct = 1000
+			text := corpus.Text(int(s.Value) + distinct)
+			value = func(n int) string { return text[n%distinct:][:s.Value] }
+		}
 		n := 0
 		return func(ctx context.Context, c adapters.Client) error {
 			for range s.Loop {
 				n++
-				digits = strconv.AppendInt(digits[:0], int64(n), 10)
-				if err := c.Set(ctx, key, string(digits)); err != nil {
+				if err := c.Set(ctx, key, value(n)); err != nil {
 					return fmt.Errorf("SET %s: %w", key, err)
 				}
 			}
@@ -44,3 +50,6 @@ var set = workload{
 		}
 	},
 }
+
+// counter is the size of a value that is the counter alone.
+const counter param.Size = 0

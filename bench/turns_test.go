@@ -21,7 +21,10 @@ var takeTurns = flag.Bool(turns.Flag, false, "take turns under the command rcben
 
 // families lists every workload; a test holds it against the Benchmark
 // functions.
-var families = []workload{connectIncr, get, getAsync, getPipeline, set}
+var families = []workload{
+	connectIncr, connectStorm, custom, get, getAsync, getPipeline, hashFill, hset, incr, listFill, lpop, lpush, lrange,
+	mixed, mset, ping, request, rpop, rpush, sadd, set, setFill, setGet, setStrlen, spop, zadd, zpopmin, zsetFill,
+}
 
 // arm is the test binary as one arm of a comparison. It has the bodies, the
 // connections and the checks of replies; the counters of the server, which
@@ -79,8 +82,16 @@ func (a *arm) open(s *session) (*turns.Opened, error) {
 	a.crew = drive.NewCrew(s.ops, drive.Options{Abort: s.abort, StallLimit: s.stallLimit()})
 	claim, _ := s.claim(1)
 	return &turns.Opened{
-		Workers: len(s.ops), Commands: claim.Commands, Conns: claim.Conns, Errors: claim.Errors, Stall: s.stallLimit(),
+		Workers: len(s.ops), Stall: s.stallLimit(), Prepares: s.prepare != nil,
+		Claim: turns.Claim(claim),
 	}, nil
+}
+
+func (a *arm) Prepare(ops int64) error {
+	if a.session == nil {
+		return errors.New("prepare: no case is open")
+	}
+	return a.session.explain(a.session.prepared(context.Background(), ops))
 }
 
 func (a *arm) Turn(ops int64) (*turns.Outcome, error) {
@@ -88,6 +99,9 @@ func (a *arm) Turn(ops int64) (*turns.Outcome, error) {
 		return nil, errors.New("turn: no case is open")
 	}
 	a.crew.Ready()
+	if a.session.crowd != nil {
+		a.session.crowd.reset()
+	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	cpu := meter.ProcessCPU()
@@ -98,13 +112,22 @@ func (a *arm) Turn(ops int64) (*turns.Outcome, error) {
 	}
 	cpu = meter.ProcessCPU() - cpu
 	runtime.ReadMemStats(&after)
-	return &turns.Outcome{
+	o := &turns.Outcome{
 		Elapsed: result.Elapsed,
 		CPU:     cpu,
 		Bytes:   int64(after.TotalAlloc - before.TotalAlloc),
 		Mallocs: int64(after.Mallocs - before.Mallocs),
 		Idle:    result.IdleTail,
-	}, nil
+	}
+	if c := a.session.crowd; c != nil {
+		o.Elapsed, o.CPU, o.Bytes, o.Mallocs = c.elapsed, c.cpu(), c.bytes(), c.mallocs()
+		claim, _ := c.claim()
+		o.Claim = (*turns.Claim)(&claim)
+	}
+	for _, m := range a.session.own() {
+		o.Metrics = append(o.Metrics, turns.Metric(m))
+	}
+	return o, nil
 }
 
 func (a *arm) Close() error {
@@ -112,10 +135,11 @@ func (a *arm) Close() error {
 		return nil
 	}
 	a.crew.Stop()
+	err := a.session.prepared(context.Background(), 0)
 	a.session.close()
 	a.session, a.crew = nil, nil
 	runtime.GC() // the next case does not pay for this one's garbage
-	return nil
+	return err
 }
 
 // serveTurns is run for a process that is an arm. Ctrl-C in a terminal reaches

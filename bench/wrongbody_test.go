@@ -138,7 +138,7 @@ func once(t *testing.T, host *target.Server, w workload, c param.Case, n int64) 
 		t.Fatal(err)
 	}
 	// The warm-up has done one op already.
-	s.ops[0] = s.op(0)
+	s.ops[0] = s.op(0, s.worker(s, 0))
 	crew := drive.NewCrew(s.ops, drive.Options{})
 	defer crew.Stop()
 	m, err := meter.Start(t.Context(), host)

@@ -24,13 +24,14 @@ type handover struct {
 	Request   request
 	Identity  identity
 	Endpoints endpoints
+	Foreign   bool
 }
 
 // Env is an entry for the environment of a child process, NAME=value, that
 // makes its Start connect to this server. It contains the password: it must not
 // be printed, nor passed on a command line.
 func (s *Server) Env() string {
-	b, err := json.Marshal(handover{s.request, s.identity, s.endpoints})
+	b, err := json.Marshal(handover{s.request, s.identity, s.endpoints, s.foreign})
 	if err != nil {
 		panic(err) // strings and numbers only
 	}
@@ -51,7 +52,7 @@ func attach(ctx context.Context, o Options) (*Server, error) {
 	if h.Request != o.request() || o.TLS && h.Endpoints.TLS == "" {
 		return nil, nil
 	}
-	s := &Server{request: h.Request, identity: h.Identity, endpoints: h.Endpoints}
+	s := &Server{request: h.Request, identity: h.Identity, endpoints: h.Endpoints, foreign: h.Foreign}
 	cfg, err := s.configAny()
 	if err != nil {
 		return nil, fmt.Errorf("target %s %w", s.Label, err)

@@ -21,7 +21,7 @@ func visit(ctx context.Context, o Options, u *url.URL) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("target: the %s:// URL %w", u.Scheme, err)
 	}
-	s := &Server{request: o.request(), endpoints: e, guest: true}
+	s := &Server{request: o.request(), endpoints: e, guest: true, foreign: true}
 	s.Origin = "at " + e.Label
 	cfg, err := e.configAny()
 	if err != nil {

@@ -111,7 +111,8 @@ type Server struct {
 	endpoints
 	request request // what it was started for
 
-	guest   bool // named by a URL
+	guest   bool // named by a URL, and this process looks after it
+	foreign bool // named by a URL
 	control adapters.Client
 	proc    *process        // nil unless this process started it
 	dir     *tempdir.Folder // nil unless this process started it
@@ -173,6 +174,14 @@ func (s *Server) Miniredis() bool { return s.Name() == "miniredis" }
 // false for an attached server, which the process that handed it over looks
 // after.
 func (s *Server) Guest() bool { return s.guest }
+
+// Foreign reports whether the server was named by a URL, also where another
+// process handed it over: it has keys that are not the suite's.
+func (s *Server) Foreign() bool { return s.foreign }
+
+// Root is what a client needs to verify the server of net=tls: the name in its
+// certificate, and the root certificates in PEM, empty for the system's.
+func (s *Server) Root() (name, pem string) { return s.ServerName, s.CA }
 
 // PID is the process id that the server reports, 0 where it does not.
 func (s *Server) PID() int { return s.identity.PID }

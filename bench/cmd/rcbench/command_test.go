@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -153,6 +154,128 @@ func TestDiffOfTwoVersions(t *testing.T) {
 			t.Errorf("stdout has no %q\n%s", want, stdout)
 		}
 	}
+}
+
+// TestGateBreaksOnASlowerCommit: a gate that has never failed is no gate. The
+// commit makes one of two adapters half as slow again, which no noise hides in
+// a short run; only the rows of that client break the gate, and those of the
+// commit that takes it back do not.
+func TestGateBreaksOnASlowerCommit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIP with -short: it builds four times and measures two times 20 s")
+	}
+	dir := repository(t)
+	slow(t, dir, "redigo", 50)
+	git(t, dir, "commit", "--quiet", "--all", "--message=slower")
+	t.Chdir(dir)
+	server := "miniredis"
+	if _, err := exec.LookPath("redis-server"); err == nil {
+		server = "redis-server"
+	}
+	type verdicts struct {
+		Rows []struct {
+			Case, Unit string
+			Broken     bool `json:"gate-broken"`
+		}
+	}
+	gate := func(base string) (doc verdicts, output string, code int) {
+		js := filepath.Join(t.TempDir(), "diff.json")
+		stdout, stderr, code := invoke(t, "diff", "-base="+base, "-gate=5%", "-bench=^BenchmarkGet$/conn=(own|pool)", "-clients=resp,redigo",
+			"-goroutines=1", "-loops=1", "-budget=20s", "-target="+server, "-json="+js, "-o="+filepath.Join(t.TempDir(), "head.txt"))
+		text, err := os.ReadFile(js)
+		if err == nil {
+			err = json.Unmarshal(text, &doc)
+		}
+		if err != nil {
+			t.Fatalf("%v\n%s%s", err, stdout, stderr)
+		}
+		return doc, stdout + stderr, code
+	}
+	doc, output, code := gate("HEAD~1")
+	if code != 1 || !strings.Contains(output, "the gate of 5% is broken by 2 rows") {
+		t.Errorf("exit status %d, want 1\n%s", code, output)
+	}
+	for _, r := range doc.Rows {
+		if want := r.Unit == "ns/op" && strings.HasSuffix(r.Case, "/client=redigo"); r.Broken != want {
+			t.Errorf("%s, %s: gate broken: %v, want %v", r.Case, r.Unit, r.Broken, want)
+		}
+	}
+	git(t, dir, "revert", "--no-edit", "HEAD")
+	if doc, output, code = gate("HEAD~2"); code != 0 || !strings.Contains(output, "The gate of 5% holds.") {
+		t.Errorf("reverted: exit status %d, want 0\n%s", code, output)
+	}
+}
+
+// repository makes a repository of this module's files, with one commit, as
+// dirty as they are.
+func repository(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	root := "../../.."
+	names, err := exec.Command("git", "-C", root, "ls-files", "--cached", "--others", "--exclude-standard", "-z").Output()
+	if err != nil {
+		t.Fatalf("git ls-files: %v", err)
+	}
+	for name := range strings.SplitSeq(strings.TrimSuffix(string(names), "\x00"), "\x00") {
+		text, err := os.ReadFile(filepath.Join(root, name))
+		if errors.Is(err, os.ErrNotExist) {
+			continue // removed, and not committed yet
+		}
+		if err == nil {
+			err = os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777)
+		}
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), text, 0o666)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	git(t, dir, "init", "--quiet")
+	git(t, dir, "add", "--all")
+	git(t, dir, "commit", "--quiet", "--message=as it is")
+	return dir
+}
+
+func git(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=test", "-c", "user.email=test@localhost"}, args...)...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+}
+
+// slow makes the Get of an adapter take so many per cent longer, busy as a
+// client would be.
+func slow(t *testing.T, dir, client string, percent int) {
+	t.Helper()
+	folder := filepath.Join(dir, "adapters", client)
+	path := filepath.Join(folder, "client.go")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	get := regexp.MustCompile(`(?m)^func \(.*\) Get\(.*\{$`)
+	if n := len(get.FindAll(text, -1)); n != 1 {
+		t.Fatalf("%s has %d methods Get, want 1", path, n)
+	}
+	text = get.ReplaceAll(text, []byte("$0\n\tdefer slower()()"))
+	code := fmt.Sprintf(`package %s
+
+import "time"
+
+func slower() func() {
+	start := time.Now()
+	return func() {
+		for end := time.Now().Add(time.Since(start) * %d / 100); time.Now().Before(end); {
+		}
+	}
+}
+`, client, percent)
+	if err := errors.Join(os.WriteFile(path, text, 0o666), os.WriteFile(filepath.Join(folder, "slower.go"), []byte(code), 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	git(t, dir, "add", "--all")
 }
 
 func TestDiffOfWhatIsNotThere(t *testing.T) {

@@ -137,14 +137,9 @@ func (o *diffOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
 	side := func(name string) func(int) bool {
 		return func(arm int) bool { return strings.HasSuffix(plan.Arms[arm].Name, "@"+name) }
 	}
-	if err := save(basePath, lines, plan, result, side("base"), has); err != nil {
-		return err
-	}
-	if err := save(o.output, lines, plan, result, side("head"), headList); err != nil {
-		return err
-	}
-	fmt.Fprintf(stdout, "# written to %s and %s\n", basePath, o.output)
-	if err := benchstat(context.WithoutCancel(ctx), stdout, "base="+basePath, "head="+o.output); err != nil {
+	err = l.publish(ctx, lines, plan, result, []string{"base=" + basePath, "head=" + o.output},
+		resultFile{basePath, side("base"), has}, resultFile{o.output, side("head"), headList})
+	if err != nil {
 		return err
 	}
 	doc := document{title: "Against " + b.what, head: lines, lists: []*turns.List{ofClients(has, clients), headList}, notes: notes, plan: describe(plan)}

@@ -140,7 +140,7 @@ func (s *settings) open(ctx context.Context, stdout, stderr io.Writer) (*lab, er
 		return nil, err
 	}
 	server, err := target.Start(ctx, target.Options{
-		Target: s.params.Target, TLS: s.params.TLS(), Password: s.params.Password(),
+		Target: s.params.Target, TLS: s.params.TLS(), Password: s.params.Password(), Backlog: s.params.Backlog,
 	})
 	if err != nil {
 		folder.Remove()

@@ -76,11 +76,8 @@ func (o *options) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if result == nil {
 		return interrupted
 	}
-	if err := save(o.output, head, plan, result, nil, list); err != nil {
-		return err
-	}
-	fmt.Fprintf(stdout, "# written to %s\n", o.output)
-	if err := benchstat(context.WithoutCancel(ctx), stdout, "-col", "/client", o.output); err != nil {
+	err = l.publish(ctx, head, plan, result, []string{"-col", "/client", o.output}, resultFile{path: o.output, list: list})
+	if err != nil {
 		return err
 	}
 	t, err := judge(plan, result, forks.Time, verdict.Options{Threshold: float64(o.threshold)}, func(c forks.Comparison) int {

@@ -57,31 +57,51 @@ func cpuModel() string {
 	return ""
 }
 
+// A resultFile is where the benchmark lines of some arms go.
+type resultFile struct {
+	path string
+	arms func(arm int) bool // by their index in the plan; nil is all
+	list *turns.List        // of their build
+}
+
+// publish writes the benchmark files and prints benchstat's tables of compare,
+// which names them. An interrupted run is published too.
+func (l *lab) publish(ctx context.Context, head []benchfmt.Config, p forks.Plan, r *forks.Result, compare []string, files ...resultFile) error {
+	var paths []string
+	for _, f := range files {
+		if err := save(f, head, p, r); err != nil {
+			return err
+		}
+		paths = append(paths, f.path)
+	}
+	fmt.Fprintf(l.stdout, "# written to %s\n", strings.Join(paths, " and "))
+	return benchstat(context.WithoutCancel(ctx), l.stdout, compare...)
+}
+
 // save writes the benchmark file, one line for each fork and arm, and beside
-// it every turn as a line of JSON. want chooses the arms by their index in the
-// plan; nil is all of them.
-func save(path string, head []benchfmt.Config, p forks.Plan, r *forks.Result, want func(arm int) bool, list *turns.List) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+// it every turn as a line of JSON.
+func save(f resultFile, head []benchfmt.Config, p forks.Plan, r *forks.Result) error {
+	if err := os.MkdirAll(filepath.Dir(f.path), 0o777); err != nil {
 		return err
 	}
 	var b bytes.Buffer
-	for _, c := range list.Clients {
+	for _, c := range f.list.Clients {
 		fmt.Fprintf(&b, "# client %s %s\n", c.Name, c.Version)
 	}
-	b.WriteString(meter.Units)
+	b.WriteString(meter.Units + meter.OwnUnits)
 	w := benchfmt.NewWriter(&b)
 	for _, sum := range r.Sums() {
-		if want != nil && !want(p.Comparisons[sum.Comparison].Entries[sum.Entry].Arm) {
+		if f.arms != nil && !f.arms(p.Comparisons[sum.Comparison].Entries[sum.Entry].Arm) {
 			continue
 		}
-		if err := w.Write(line(head, p, sum, list.Procs)); err != nil {
+		if err := w.Write(line(head, p, sum, f.list.Procs)); err != nil {
 			return err
 		}
 	}
-	if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
+	if err := os.WriteFile(f.path, b.Bytes(), 0o666); err != nil {
 		return err
 	}
-	return saveTurns(strings.TrimSuffix(path, filepath.Ext(path))+".turns.jsonl", p, r, want)
+	return saveTurns(strings.TrimSuffix(f.path, filepath.Ext(f.path))+".turns.jsonl", p, r, f.arms)
 }
 
 // line is the benchmark line of an arm in one fork.

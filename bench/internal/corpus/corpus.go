@@ -24,18 +24,18 @@ type Corpus struct {
 	values []string
 }
 
-// New returns n keys with values of size bytes: fewer keys, but at least one,
-// where n values would be over 64 MiB. Neighbouring values differ, so that a
+// New returns n keys with values of size bytes, below name: fewer keys, but at
+// least one, where n values would be over 64 MiB. Neighbouring values differ, so that a
 // reply that belongs to another key is noticed; values of up to three bytes
 // cannot promise that.
-func New(n, size int) *Corpus {
+func New(name string, n, size int) *Corpus {
 	if size > 0 {
 		n = max(1, min(n, budget/size))
 	}
 	text := Text(size + n)
 	c := &Corpus{keys: make([]string, n), values: make([]string, n)}
 	for i := range n {
-		c.keys[i] = Prefix + strconv.Itoa(size) + "B:" + strconv.Itoa(i)
+		c.keys[i] = Prefix + name + strconv.Itoa(size) + "B:" + strconv.Itoa(i)
 		c.values[i] = text[i : i+size]
 	}
 	return c

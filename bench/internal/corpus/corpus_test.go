@@ -32,7 +32,7 @@ func TestTheSameOnEveryMachine(t *testing.T) {
 		{10, 1000, "952bd59be7e8ff8b"},
 		{3, 64 << 10, "e7340324adf68507"},
 	} {
-		c := corpus.New(tt.n, tt.size)
+		c := corpus.New("", tt.n, tt.size)
 		if got := hash(c); got != tt.want {
 			t.Errorf("New(%d, %d): hash %s, want %s; first value %.20q", tt.n, tt.size, got, tt.want, c.Value(0))
 		}
@@ -42,7 +42,7 @@ func TestTheSameOnEveryMachine(t *testing.T) {
 func TestSizesAreExact(t *testing.T) {
 	for _, n := range []int{1, 2, 100, 1000} {
 		for _, size := range []int{1, 2, 3, 9, 10, 11, 63, 64, 65, 1024, 16 << 10} {
-			c := corpus.New(n, size)
+			c := corpus.New("", n, size)
 			if c.Len() != n {
 				t.Errorf("New(%d, %d): %d keys", n, size, c.Len())
 			}
@@ -56,7 +56,7 @@ func TestSizesAreExact(t *testing.T) {
 }
 
 func TestEmptyValues(t *testing.T) {
-	c := corpus.New(10, 0)
+	c := corpus.New("", 10, 0)
 	if c.Len() != 10 || c.Value(0) != "" || c.Value(9) != "" {
 		t.Errorf("New(10, 0): %d keys, values %q and %q", c.Len(), c.Value(0), c.Value(9))
 	}
@@ -66,7 +66,7 @@ func TestEmptyValues(t *testing.T) {
 // of the sizes that the workloads have are the same.
 func TestAReplyOfAnotherKeyIsNoticed(t *testing.T) {
 	for _, size := range []int{16, 64, 1024, 16 << 10} {
-		c := corpus.New(1000, size)
+		c := corpus.New("", 1000, size)
 		keys := map[string]int{}
 		for i := range c.Len() {
 			if j, ok := keys[c.Value(i)]; ok {
@@ -79,7 +79,7 @@ func TestAReplyOfAnotherKeyIsNoticed(t *testing.T) {
 
 func TestNeighboursDiffer(t *testing.T) {
 	for _, size := range []int{3, 4, 8, 64, 1024} {
-		c := corpus.New(1000, size)
+		c := corpus.New("", 1000, size)
 		for i := range c.Len() {
 			if next := c.Next(i); c.Value(i) == c.Value(next) {
 				t.Errorf("%d bytes: keys %d and %d both have %.20q", size, i, next, c.Value(i))
@@ -91,7 +91,7 @@ func TestNeighboursDiffer(t *testing.T) {
 func TestKeysAreDistinctAndCarryThePrefix(t *testing.T) {
 	seen := map[string]bool{}
 	for _, size := range []int{1, 11, 64, 1024} { // all may be on one server
-		c := corpus.New(1000, size)
+		c := corpus.New("", 1000, size)
 		for i := range c.Len() {
 			key := c.Key(i)
 			if !strings.HasPrefix(key, corpus.Prefix) {
@@ -107,7 +107,7 @@ func TestKeysAreDistinctAndCarryThePrefix(t *testing.T) {
 
 func TestNextWraps(t *testing.T) {
 	for _, n := range []int{1, 2, 7} {
-		c := corpus.New(n, 64)
+		c := corpus.New("", n, 64)
 		visited := make([]int, n)
 		i := 0
 		for range 3 * n {
@@ -141,7 +141,7 @@ func TestValuesStayWithinTheBudget(t *testing.T) {
 			t.Logf("SKIP a value of %d bytes: -short", tt.size)
 			continue
 		}
-		c := corpus.New(tt.n, tt.size)
+		c := corpus.New("", tt.n, tt.size)
 		if c.Len() != tt.want {
 			t.Errorf("New(%d, %d): %d keys, want %d", tt.n, tt.size, c.Len(), tt.want)
 		}
@@ -181,7 +181,7 @@ func TestTextIsOneEndlessText(t *testing.T) {
 
 // TestConcurrentUse is for the race detector.
 func TestConcurrentUse(t *testing.T) {
-	c := corpus.New(10, 64)
+	c := corpus.New("", 10, 64)
 	for range 4 {
 		t.Run("", func(t *testing.T) {
 			t.Parallel()

@@ -335,6 +335,12 @@ func (r *runner) read(ctx context.Context) error {
 
 // turn lets one arm run ops and holds its claim against the server.
 func (r *runner) turn(ctx context.Context, s *seat, ops int64) (Slice, error) {
+	if s.claim.Prepares {
+		_, err := s.process.call(ctx, turns.Request{Do: "prepare", Ops: ops}, turnLimit+2*s.claim.Stall)
+		if readErr := r.read(ctx); readErr != nil || err != nil {
+			return Slice{}, errors.Join(readErr, err)
+		}
+	}
 	before := r.last
 	response, err := s.process.call(ctx, turns.Request{Do: "turn", Ops: ops}, turnLimit+2*s.claim.Stall)
 	if err != nil {
@@ -354,16 +360,21 @@ func (r *runner) turn(ctx context.Context, s *seat, ops int64) (Slice, error) {
 	}
 	slice.Server = r.last.Since(before)
 	reading := meter.Reading{Verified: true, Server: slice.Server}
-	if err := reading.Check(claim(s.claim, ops)); err != nil {
+	if err := reading.Check(claim(slice)); err != nil {
 		return Slice{}, err
 	}
 	return slice, nil
 }
 
-func claim(o turns.Opened, ops int64) meter.Claim {
-	c := meter.Claim{Commands: map[string]int64{}, Conns: o.Conns * ops, Errors: o.Errors * ops}
-	for name, n := range o.Commands {
-		c.Commands[name] = n * ops
+// claim is what a turn must have done on the server.
+func claim(s Slice) meter.Claim {
+	if s.Outcome.Claim != nil {
+		return meter.Claim(*s.Outcome.Claim)
+	}
+	one := s.Claim.Claim
+	c := meter.Claim{Commands: map[string]int64{}, Conns: one.Conns * s.Ops, Errors: one.Errors * s.Ops}
+	for name, n := range one.Commands {
+		c.Commands[name] = n * s.Ops
 	}
 	return c
 }

@@ -48,8 +48,10 @@ type script struct {
 	Conns   int64         // connections that each op opens
 	Errors  int64         // error replies that each op is known to have
 	Version int           // of the protocol; 0 is the right one
-	Deaf    bool          // does not end with its input
-	Faults  []fault
+
+	Prepares int64 // commands that preparing a turn costs; with 0 it wants none
+	Deaf     bool  // does not end with its input
+	Faults   []fault
 }
 
 // A fault is one thing that goes wrong.
@@ -112,6 +114,11 @@ func serve(path string, args []string) error {
 		time.Sleep(time.Hour)
 	}
 	return err
+}
+
+func (a *arm) Prepare(ops int64) error {
+	a.note(event{Do: "prepare", Ops: ops, Gets: a.Prepares})
+	return nil
 }
 
 func (a *arm) note(e event) {
@@ -181,7 +188,8 @@ func (a *arm) Open(name string) (*turns.Opened, error) {
 	}
 	workers := max(1, a.Workers)
 	a.note(event{Do: "open", Gets: int64(workers), Conns: 1}) // the warm-up
-	return &turns.Opened{Workers: workers, Commands: map[string]int64{"get": 2}, Conns: a.Conns, Errors: a.Errors}, nil
+	claim := turns.Claim{Commands: map[string]int64{"get": 2}, Conns: a.Conns, Errors: a.Errors}
+	return &turns.Opened{Claim: claim, Workers: workers, Prepares: a.Prepares > 0}, nil
 }
 
 func (a *arm) Turn(ops int64) (*turns.Outcome, error) {

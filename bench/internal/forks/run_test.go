@@ -119,6 +119,31 @@ func sequence(t *testing.T, seed uint64) (all, comparisons []string) {
 	return all, comparisons
 }
 
+// TestPreparingATurnIsNotPartOfIt, though the server counts it.
+func TestPreparingATurnIsNotPartOfIt(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, []string{"A"}, script{Name: "x", PerOp: 10 * time.Microsecond, Prepares: 7}, script{Name: "y", PerOp: 10 * time.Microsecond})
+	result := r.run()
+	r.noFailures(result)
+	for _, s := range result.Slices {
+		if s.Server.Commands != 2*s.Ops {
+			t.Errorf("turn of entry %d: %d commands for %d ops, want 2 an op", s.Entry, s.Server.Commands, s.Ops)
+		}
+	}
+	last := ""
+	for _, e := range r.events("prepare", "turn") {
+		this := fmt.Sprint(e.Ops, " of ", e.Case)
+		switch {
+		case e.Do == "prepare":
+			last = this
+		case e.Arm == "x" && this != last:
+			t.Errorf("turn %s after preparing %s", this, last)
+		case e.Arm == "x":
+			last = ""
+		}
+	}
+}
+
 func TestOrdersAreDrawnFromTheSeed(t *testing.T) {
 	t.Parallel()
 	first, comparisons := sequence(t, 1)

@@ -39,8 +39,8 @@ func (r *Result) Sums() []Sum {
 		}
 		sum.Ops += s.Ops
 		sum.Elapsed += s.Elapsed
-		for _, n := range s.Claim.Commands {
-			sum.Cmds += n * s.Ops
+		for _, n := range claim(s).Commands {
+			sum.Cmds += n
 		}
 		sum.Turns = append(sum.Turns, s)
 	}
@@ -86,6 +86,17 @@ func (s Sum) Metrics() []Metric {
 	add("B/op", func(t Slice) int64 { return t.Bytes })
 	add("allocs/op", func(t Slice) int64 { return t.Mallocs })
 	add("client-cpu-ns/op", func(t Slice) int64 { return t.CPU.Nanoseconds() })
+	for _, own := range s.Turns[0].Metrics {
+		sum, n := 0.0, 0
+		for _, t := range s.Turns {
+			for _, o := range t.Metrics {
+				if o.Unit == own.Unit {
+					sum, n = sum+o.Value, n+1
+				}
+			}
+		}
+		m = append(m, Metric{Value: sum / float64(n), Unit: own.Unit})
+	}
 	if !s.Verified {
 		return m
 	}

@@ -19,7 +19,7 @@ func slice(comparison, fork, entry, round int, ops int64) forks.Slice {
 	return forks.Slice{
 		Comparison: comparison, Fork: fork, Entry: entry, Round: round, Ops: ops,
 		Outcome: turns.Outcome{Elapsed: time.Duration(ops) * time.Millisecond},
-		Claim:   turns.Opened{Workers: 1, Commands: map[string]int64{"get": 3, "set": 2}},
+		Claim:   turns.Opened{Workers: 1, Claim: turns.Claim{Commands: map[string]int64{"get": 3, "set": 2}}},
 	}
 }
 
@@ -109,5 +109,26 @@ func TestFailureSaysWho(t *testing.T) {
 	f := forks.Failure{Comparison: 3, Entry: 1, Arm: "goredis", Fork: 0, Err: errors.New("connection reset")}
 	if got, want := f.Error(), "goredis, fork 1: connection reset"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestSumOfWhatTheTurnsThemselvesKnow: a workload whose turns claim what they
+// did is counted by that, and its own figures are the mean of the turns.
+func TestSumOfWhatTheTurnsThemselvesKnow(t *testing.T) {
+	a, b := slice(0, 0, 0, 0, 1), slice(0, 0, 0, 1, 1)
+	a.Outcome.Claim = &turns.Claim{Commands: map[string]int64{"incr": 90}}
+	b.Outcome.Claim = &turns.Claim{Commands: map[string]int64{"incr": 100}}
+	a.Metrics = []turns.Metric{{Value: 10, Unit: "failed/op"}, {Value: 1, Unit: "acknowledged/op"}}
+	b.Metrics = []turns.Metric{{Value: 0, Unit: "failed/op"}, {Value: 2, Unit: "acknowledged/op"}}
+	sums := (&forks.Result{Slices: []forks.Slice{a, b}}).Sums()
+	if len(sums) != 1 || sums[0].Cmds != 190 {
+		t.Fatalf("sums %+v, want one with 190 commands", sums)
+	}
+	got := map[string]float64{}
+	for _, m := range sums[0].Metrics() {
+		got[m.Unit] = m.Value
+	}
+	if got["failed/op"] != 5 || got["acknowledged/op"] != 1.5 {
+		t.Errorf("metrics %v, want 5 failed/op and 1.5 acknowledged/op", got)
 	}
 }

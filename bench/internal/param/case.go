@@ -15,6 +15,7 @@ package param
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -29,6 +30,21 @@ const (
 	Fresh  = "fresh"
 )
 
+// The ways to send the commands of an op that writes many members.
+const (
+	Variadic  = "variadic"  // one command with all of them
+	Loop      = "loop"      // a command each, every reply awaited before the next
+	Pipeline  = "pipeline"  // a command each, in one write
+	Multi     = "multi"     // MULTI, a command each, EXEC; every reply awaited
+	MultiPipe = "multipipe" // the same in one write
+)
+
+// The distributions of a keyspace.
+const (
+	Uniform = "uniform"
+	Zipf    = "zipf"
+)
+
 // A Case is one row of a workload for one client.
 type Case struct {
 	Conn       string
@@ -37,11 +53,21 @@ type Case struct {
 	Value      Size
 	Loop       int
 	Depth      int
-	Pool       int // connections of conn=pool; 0 is one for each goroutine
+	How        string // one of the constants
+	Keys       int
+	Members    int
+	Reads      int    // per cent
+	Dist       string // uniform, zipf
+	Procs      int
+	Connects   int
+	Command    []string // the user's own
+	Pool       int      // connections of conn=pool; 0 is one for each goroutine
 	Keyspace   int
+	DB         int
 	Setup      adapters.Setup
 	Proto      int    // RESP version; 0 is the client's default
 	Auth       string // "" or "password"
+	Backlog    int    // of the server's listeners; 0 is the default
 	Driver     adapters.Driver
 
 	family *Family
@@ -64,6 +90,10 @@ func (c Case) Conns() int {
 	return 0
 }
 
+// OwnKeyspace reports whether the keyspace is one that the workload varies by
+// default.
+func (c Case) OwnKeyspace() bool { return slices.Contains(c.family.Keyspaces, c.Keyspace) }
+
 // Name is the name of the case below Benchmark<Family>/.
 func (c Case) Name() string {
 	var pairs []string
@@ -76,14 +106,26 @@ func (c Case) Name() string {
 	add(true, "conn", c.Conn)
 	add(true, "net", c.Net)
 	add(true, "goroutines", strconv.Itoa(c.Goroutines))
-	add(f.Values != nil, "value", c.Value.String())
+	add(f.Values != nil && c.Value > 0, "value", c.Value.String())
 	add(f.Loops != nil, "loop", strconv.Itoa(c.Loop))
 	add(f.Depths != nil, "depth", strconv.Itoa(c.Depth))
+	add(f.Hows != nil, "how", c.How)
+	add(f.Keys != nil, "keys", strconv.Itoa(c.Keys))
+	add(f.Members != nil, "members", strconv.Itoa(c.Members))
+	add(f.Reads != nil, "reads", strconv.Itoa(c.Reads))
+	add(f.Dists != nil, "dist", c.Dist)
+	add(f.Procs != nil, "procs", strconv.Itoa(c.Procs))
+	add(f.Connects != nil, "connects", strconv.Itoa(c.Connects))
+	if f.Command {
+		add(true, "cmd", word(c.Command[0]))
+	}
 	add(c.Pool != 0, "pool", strconv.Itoa(c.Pool))
-	add(c.Keyspace != DefaultKeyspace, "keyspace", strconv.Itoa(c.Keyspace))
+	add(f.Keyspaces != nil || c.Keyspace != DefaultKeyspace, "keyspace", strconv.Itoa(c.Keyspace))
+	add(c.DB != 0, "db", strconv.Itoa(c.DB))
 	add(c.Conn == Fresh || c.Setup != adapters.Lean, "setup", string(c.Setup))
 	add(c.Proto != 0, "proto", strconv.Itoa(c.Proto))
 	add(c.Auth != "", "auth", c.Auth)
+	add(c.Backlog != 0, "backlog", strconv.Itoa(c.Backlog))
 	add(true, "client", c.Driver.Name())
 	return strings.Join(pairs, "/")
 }
@@ -109,4 +151,18 @@ func (c Case) Skip() string {
 		}
 	}
 	return ""
+}
+
+// word is the name of a command as a value in a name: its letters and digits,
+// in lower case.
+func word(command string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			return r
+		case r >= 'A' && r <= 'Z':
+			return r + 'a' - 'A'
+		}
+		return -1
+	}, command)
 }

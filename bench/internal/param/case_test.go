@@ -17,13 +17,14 @@ import (
 
 // order is the order of the keys in every name.
 var order = []string{"conn", "net", "goroutines", "value", "loop", "depth",
-	"pool", "keyspace", "setup", "proto", "auth", "client"}
+	"how", "keys", "members", "reads", "dist", "procs", "connects", "cmd",
+	"pool", "keyspace", "db", "setup", "proto", "auth", "backlog", "client"}
 
 func TestNameInFull(t *testing.T) {
 	got := names(reads, resolve(t, "-conns=pool", "-nets=tls", "-goroutines=7", "-values=16KiB", "-loops=3",
-		"-pool=2", "-keyspace=9", "-setup=stock", "-proto=3", "-auth=password", "-clients=goredis"))
+		"-pool=2", "-keyspace=9", "-db=5", "-setup=stock", "-proto=3", "-auth=password", "-backlog=128", "-clients=goredis"))
 	want := []string{"conn=pool/net=tls/goroutines=7/value=16KiB/loop=3/" +
-		"pool=2/keyspace=9/setup=stock/proto=3/auth=password/client=goredis"}
+		"pool=2/keyspace=9/db=5/setup=stock/proto=3/auth=password/backlog=128/client=goredis"}
 	if !slices.Equal(got, want) {
 		t.Errorf("names %q, want %q", got, want)
 	}
@@ -54,6 +55,26 @@ func TestKeyIsInTheNameWhenItTellsSomething(t *testing.T) {
 		{"keyspace", reads, nil, ""},
 		{"keyspace", reads, []string{"-keyspace=1000"}, ""},
 		{"keyspace", reads, []string{"-keyspace=1"}, "1"},
+
+		{"keyspace", mixes, nil, "1"},
+		{"keyspace", mixes, []string{"-keyspace=1000"}, "1000"},
+
+		{"how", fills, []string{"-how=multi"}, "multi"},
+		{"how", reads, []string{"-how=multi"}, ""},
+		{"members", fills, nil, "1000"},
+		{"keys", fills, []string{"-keys=3"}, ""},
+		{"keys", requests, []string{"-keys=3"}, "3"},
+		{"reads", mixes, nil, "80"},
+		{"dist", mixes, []string{"-dist=zipf"}, "zipf"},
+		{"procs", storms, []string{"-procs=7"}, "7"},
+		{"connects", storms, nil, "100"},
+		{"cmd", customs, []string{"-cmd=ft.SEARCH __key__ 'a b'"}, "ftsearch"},
+
+		{"db", fills, nil, "254"},
+		{"db", fills, []string{"-db=0"}, ""},
+		{"db", reads, []string{"-db=7"}, "7"},
+		{"backlog", reads, nil, ""},
+		{"backlog", reads, []string{"-backlog=128"}, "128"},
 
 		{"setup", reads, []string{"-conns=own"}, ""},
 		{"setup", reads, []string{"-conns=own", "-setup=lean"}, ""},
@@ -128,7 +149,17 @@ var choices = map[string][]string{
 	"proto":      {"", "2", "3,2"},
 	"auth":       {"", "none", "password"},
 	"pool":       {"", "1", "16"},
-	"keyspace":   {"", "1", "1000", "1001"},
+	"keyspace":   {"", "1", "1000", "1001", "1,1000"},
+	"how":        {"", "loop", "multi,variadic"},
+	"keys":       {"", "1", "2,20"},
+	"members":    {"", "100"},
+	"reads":      {"", "0", "50,99"},
+	"dist":       {"", "zipf", "zipf,uniform"},
+	"procs":      {"", "2"},
+	"connects":   {"", "1,2"},
+	"cmd":        {"", "SET __key__ 1", "CONFIG GET x-1"},
+	"db":         {"", "0", "3"},
+	"backlog":    {"", "128"},
 }
 
 // TestNamesOfTheMatrix draws command lines and holds every name of every

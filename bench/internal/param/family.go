@@ -17,7 +17,17 @@ type Family struct {
 	Values     []Size
 	Loops      []int
 	Depths     []int
-	Async      bool // needs adapters.CapAsync
+	Hows       []string // ways to send the commands of an op
+	Keys       []int    // keys that an op writes
+	Members    []int    // fields, members or elements that an op writes or reads
+	Reads      []int    // per cent of the commands that read
+	Dists      []string // how reads and writes are spread over the keyspace
+	Keyspaces  []int    // nil: has the flag's default and does not vary it
+	Procs      []int    // processes
+	Connects   []int    // connections that a worker makes in an op, one after another
+	DB         int      // database where the user does not say
+	Async      bool     // needs adapters.CapAsync
+	Command    bool     // sends the user's own command; has no case without one
 
 	// FreshSetups are the setups of conn=fresh, where the handshake is part
 	// of the op; every other strategy defaults to lean.
@@ -28,20 +38,34 @@ type Family struct {
 // innermost. It is empty if the user selected only what the family does not
 // have.
 func (f *Family) Cases(flags *Flags) []Case {
-	cases := []Case{{family: f}}
+	if f.Command && flags.Command == nil {
+		return nil
+	}
+	cases := []Case{{family: f, Auth: flags.Auth, Backlog: flags.Backlog}}
+	if f.Command {
+		cases[0].Command = flags.Command
+	}
 	cases = expand(cases, among(flags.conns, f.Conns), func(c *Case, v string) { c.Conn = v })
 	cases = expand(cases, flags.netsOf(f.Nets), func(c *Case, v string) { c.Net = v })
 	cases = expand(cases, or(flags.goroutines, f.Goroutines), func(c *Case, v int) { c.Goroutines = v })
 	cases = expand(cases, varied(flags.values, f.Values, DefaultValue), func(c *Case, v Size) { c.Value = v })
 	cases = expand(cases, varied(flags.loops, f.Loops, 1), func(c *Case, v int) { c.Loop = v })
 	cases = expand(cases, varied(flags.depths, f.Depths, 1), func(c *Case, v int) { c.Depth = v })
+	cases = expand(cases, varied(flags.hows, f.Hows, ""), func(c *Case, v string) { c.How = v })
+	cases = expand(cases, varied(flags.keys, f.Keys, 1), func(c *Case, v int) { c.Keys = v })
+	cases = expand(cases, varied(flags.members, f.Members, 1), func(c *Case, v int) { c.Members = v })
+	cases = expand(cases, varied(flags.reads, f.Reads, 0), func(c *Case, v int) { c.Reads = v })
+	cases = expand(cases, varied(flags.dists, f.Dists, ""), func(c *Case, v string) { c.Dist = v })
+	cases = expand(cases, varied(flags.procs, f.Procs, 1), func(c *Case, v int) { c.Procs = v })
+	cases = expand(cases, varied(flags.connects, f.Connects, 1), func(c *Case, v int) { c.Connects = v })
 	cases = expandEach(cases, func(c Case) []int {
 		if c.Conn != Pool {
 			return []int{0}
 		}
 		return flags.pools
 	}, func(c *Case, v int) { c.Pool = v })
-	cases = expand(cases, flags.keyspaces, func(c *Case, v int) { c.Keyspace = v })
+	cases = expand(cases, or(flags.keyspaces, or(f.Keyspaces, []int{DefaultKeyspace})), func(c *Case, v int) { c.Keyspace = v })
+	cases = expand(cases, or(flags.dbs, []int{f.DB}), func(c *Case, v int) { c.DB = v })
 	cases = expandEach(cases, func(c Case) []adapters.Setup {
 		switch {
 		case len(flags.setups) > 0:
@@ -52,7 +76,6 @@ func (f *Family) Cases(flags *Flags) []Case {
 		return []adapters.Setup{adapters.Lean}
 	}, func(c *Case, v adapters.Setup) { c.Setup = v })
 	cases = expand(cases, flags.protos, func(c *Case, v int) { c.Proto = v })
-	cases = expand(cases, []string{flags.Auth}, func(c *Case, v string) { c.Auth = v })
 	return expand(cases, flags.Drivers, func(c *Case, v adapters.Driver) { c.Driver = v })
 }
 
@@ -67,6 +90,14 @@ func (f *Family) Ignores(flags *Flags) []string {
 	add("values", flags.values != nil, f.Values != nil)
 	add("loops", flags.loops != nil, f.Loops != nil)
 	add("depths", flags.depths != nil, f.Depths != nil)
+	add("how", flags.hows != nil, f.Hows != nil)
+	add("keys", flags.keys != nil, f.Keys != nil)
+	add("members", flags.members != nil, f.Members != nil)
+	add("reads", flags.reads != nil, f.Reads != nil)
+	add("dist", flags.dists != nil, f.Dists != nil)
+	add("procs", flags.procs != nil, f.Procs != nil)
+	add("connects", flags.connects != nil, f.Connects != nil)
+	add("cmd", flags.Command != nil, f.Command)
 	add("pool", flags.int.pool != 0, slices.Contains(f.Conns, Pool))
 	return names
 }

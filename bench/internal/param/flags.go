@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kballard/go-shellquote"
+
 	"rcbench/adapters"
 )
 
@@ -22,9 +24,11 @@ const DefaultValue Size = 64
 // default.
 type Flags struct {
 	Drivers []adapters.Driver
-	Target  string // see package target
-	Auth    string // "" or "password"
-	Metrics string // "" or "all"
+	Target  string   // see package target
+	Auth    string   // "" or "password"
+	Metrics string   // "" or "all"
+	Backlog int      // of a started server's listeners; 0 is the default
+	Command []string // -cmd, split into words; nil if not given
 
 	conns      []string
 	nets       []string
@@ -35,12 +39,20 @@ type Flags struct {
 	setups     []adapters.Setup
 	protos     []int // never empty: {0} is the client's default
 	pools      []int // never empty: {0} is one for each goroutine
-	keyspaces  []int // never empty
+	keyspaces  []int
+	hows       []string
+	keys       []int
+	members    []int
+	reads      []int
+	dists      []string
+	procs      []int
+	connects   []int
+	dbs        []int
 
 	available []string // networks of the server; nil is not known
 
 	raw map[string]*string
-	int struct{ pool, keyspace int }
+	int struct{ pool, db, backlog int }
 }
 
 // Register defines the flags on fs. Resolve reads them after fs was parsed.
@@ -60,8 +72,18 @@ func Register(fs *flag.FlagSet) *Flags {
 	text("target", "",
 		"server: auto, miniredis, redis-server, valkey-server, a path, or a redis://, rediss://, unix:// URL (default RCBENCH_TARGET, else auto)")
 	text("metrics", "", "all: also CPU, commands, connections, errors and bytes per op")
+	text("how", "", "ways to write many members: variadic, loop, multi, multipipe, pipeline (default all)")
+	text("keys", "", "keys that one op of Request, SetGet or MSet writes (default each workload's)")
+	text("members", "", "fields, members or elements that one op writes or reads (default 1000; LRange: 100,300,500,600)")
+	text("reads", "", "per cent of the commands of Mixed that read, 0 to 100 (default 80)")
+	text("dist", "", "how Mixed chooses keys: uniform, zipf (default both)")
+	text("procs", "", "processes of Storm (default 1,100)")
+	text("connects", "", "connections that each goroutine of Storm makes in turn (default 100)")
+	text("cmd", "", "command of Custom, such as 'ZADD board __rand__ __key__'; also __data__, a value")
+	text("keyspace", "", "numbers of keys that commands are spread over (default 1000; Mixed: 1,100000)")
 	fs.IntVar(&f.int.pool, "pool", 0, "connections of conn=pool (default as many as goroutines)")
-	fs.IntVar(&f.int.keyspace, "keyspace", DefaultKeyspace, "number of keys that reads walk through")
+	fs.IntVar(&f.int.db, "db", -1, "number of the database (default 0; HashFill: 254)")
+	fs.IntVar(&f.int.backlog, "backlog", 0, "length of the queue of a started server's listeners (default 4096)")
 	return f
 }
 
@@ -93,6 +115,20 @@ func (f *Flags) Resolve(known []adapters.Driver) error {
 	f.loops = parse(f.raw["loops"], "loops", positive, fault)
 	f.depths = parse(f.raw["depths"], "depths", positive, fault)
 	f.values = parse(f.raw["values"], "values", ParseSize, fault)
+	f.hows = choice(f.raw["how"], "how", []string{Variadic, Loop, Multi, MultiPipe, Pipeline}, fault)
+	f.keys = parse(f.raw["keys"], "keys", positive, fault)
+	f.members = parse(f.raw["members"], "members", positive, fault)
+	f.reads = parse(f.raw["reads"], "reads", percentage, fault)
+	f.dists = choice(f.raw["dist"], "dist", []string{Uniform, Zipf}, fault)
+	f.procs = parse(f.raw["procs"], "procs", positive, fault)
+	f.connects = parse(f.raw["connects"], "connects", positive, fault)
+	f.keyspaces = parse(f.raw["keyspace"], "keyspace", positive, fault)
+	if text := *f.raw["cmd"]; text != "" {
+		var err error
+		if f.Command, err = splitCommand(text); err != nil {
+			fault(fmt.Errorf("-cmd: %w", err))
+		}
+	}
 
 	f.Target = *f.raw["target"]
 	if auth := choice(f.raw["auth"], "auth", []string{"none", "password"}, fault); len(auth) > 1 {
@@ -109,11 +145,16 @@ func (f *Flags) Resolve(known []adapters.Driver) error {
 	if f.int.pool < 0 {
 		fault(fmt.Errorf("-pool: %d connections, want a positive number", f.int.pool))
 	}
-	if f.int.keyspace < 1 {
-		fault(fmt.Errorf("-keyspace: %d keys, want a positive number", f.int.keyspace))
-	}
 	f.pools = []int{f.int.pool}
-	f.keyspaces = []int{f.int.keyspace}
+	switch {
+	case f.int.db >= 0:
+		f.dbs = []int{f.int.db}
+	case f.int.db < -1:
+		fault(fmt.Errorf("-db: %d, want a number from 0", f.int.db))
+	}
+	if f.Backlog = f.int.backlog; f.Backlog < 0 {
+		fault(fmt.Errorf("-backlog: %d, want a positive number", f.Backlog))
+	}
 	return errors.Join(errs...)
 }
 
@@ -172,6 +213,27 @@ func positive(text string) (int, error) {
 	return n, nil
 }
 
+func percentage(text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 || n > 100 {
+		return 0, fmt.Errorf("%q: want a whole number from 0 to 100", text)
+	}
+	return n, nil
+}
+
+// splitCommand splits a command line into words like a shell, but expands
+// nothing.
+func splitCommand(text string) ([]string, error) {
+	words, err := shellquote.Split(text)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%q: %w", text, err)
+	case len(words) == 0 || word(words[0]) == "":
+		return nil, fmt.Errorf("%q: want a command, such as 'ZADD board __rand__ __key__'", text)
+	}
+	return words, nil
+}
+
 // secret is the password of servers that are started with -auth=password. It
 // guards nothing: such a server listens on loopback and holds made-up values.
 const secret = "rcbench-Pa55word"
@@ -188,6 +250,9 @@ func (f *Flags) Password() string {
 func (f *Flags) Fits(server interface{ Guest() bool }) error {
 	if f.Auth != "" && server.Guest() {
 		return errors.New("-auth=password is for a server that is started; that of a URL is in the URL")
+	}
+	if f.Backlog != 0 && server.Guest() {
+		return errors.New("-backlog is for a server that is started; that of a URL has its own")
 	}
 	return nil
 }

@@ -32,6 +32,19 @@ func TestEveryFaultNamesFlagValueAndWhatIsKnown(t *testing.T) {
 		{"-values=513MiB", []string{"-values", "513MiB", "512MiB"}},
 		{"-setup=fat", []string{"-setup", `"fat"`, "stock, lean"}},
 		{"-proto=1", []string{"-proto", `"1"`, "2, 3"}},
+		{"-how=slowly", []string{"-how", `"slowly"`, "variadic, loop, multi, multipipe, pipeline"}},
+		{"-keys=0", []string{"-keys", `"0"`, "positive"}},
+		{"-members=x", []string{"-members", `"x"`}},
+		{"-reads=101", []string{"-reads", `"101"`, "0 to 100"}},
+		{"-reads=-1", []string{"-reads", `"-1"`}},
+		{"-dist=normal", []string{"-dist", `"normal"`, "uniform, zipf"}},
+		{"-procs=0", []string{"-procs", `"0"`}},
+		{"-connects=0", []string{"-connects", `"0"`}},
+		{"-db=-2", []string{"-db", "-2"}},
+		{"-backlog=-1", []string{"-backlog", "-1"}},
+		{"-cmd=SET 'a", []string{"-cmd", "SET 'a", "single-quoted"}},
+		{"-cmd= ", []string{"-cmd", "want a command"}},
+		{"-cmd='' x", []string{"-cmd", "want a command"}},
 		{"-auth=token", []string{"-auth", `"token"`, "password"}},
 		{"-auth=none,password", []string{"-auth", "one value"}},
 		{"-metrics=some", []string{"-metrics", `"some"`, "all"}},
@@ -40,7 +53,7 @@ func TestEveryFaultNamesFlagValueAndWhatIsKnown(t *testing.T) {
 		{"-keyspace=-5", []string{"-keyspace", "-5", "positive"}},
 		// These two are numbers for package flag already.
 		{"-pool=many", []string{"-pool", `"many"`}},
-		{"-keyspace=1,2", []string{"-keyspace", `"1,2"`}},
+		{"-db=many", []string{"-db", `"many"`}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.arg, func(t *testing.T) {
@@ -69,7 +82,7 @@ func TestAllFaultsAtOnce(t *testing.T) {
 		"-setup=h", "-proto=i", "-auth=j", "-metrics=k", "-pool=-7", "-keyspace=-8")
 	checkError(t, err, []string{`-clients: unknown value "a"`, `-conns: unknown value "b"`, `-nets: unknown value "c"`,
 		`-goroutines: "d"`, `-loops: "e"`, `-depths: "f"`, `-values: size "g"`, `-setup: unknown value "h"`,
-		`-proto: unknown value "i"`, `-auth: unknown value "j"`, `-metrics: unknown value "k"`, "-pool: -7", "-keyspace: -8"})
+		`-proto: unknown value "i"`, `-auth: unknown value "j"`, `-metrics: unknown value "k"`, "-pool: -7", `-keyspace: "-8"`})
 }
 
 func TestTwoFaultsOfOneFlag(t *testing.T) {

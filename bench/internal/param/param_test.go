@@ -67,7 +67,49 @@ var (
 		Loops:      []int{10},
 		Async:      true,
 	}
-	families = []*param.Family{reads, pipelines, connects, futures}
+	fills = &param.Family{
+		Name:       "HashFill",
+		Conns:      []string{param.Own},
+		Nets:       []string{"unix", "tcp"},
+		Goroutines: []int{1},
+		Hows:       []string{param.Variadic, param.Multi},
+		Members:    []int{1000},
+		DB:         254,
+	}
+	requests = &param.Family{
+		Name:        "Request",
+		Conns:       []string{param.Own, param.Fresh},
+		Nets:        []string{"tcp"},
+		Goroutines:  []int{50, 100},
+		Keys:        []int{1, 20},
+		FreshSetups: []adapters.Setup{adapters.Stock},
+	}
+	mixes = &param.Family{
+		Name:       "Mixed",
+		Conns:      []string{param.Own},
+		Nets:       []string{"tcp"},
+		Goroutines: []int{100},
+		Reads:      []int{80},
+		Dists:      []string{param.Uniform, param.Zipf},
+		Keyspaces:  []int{1},
+	}
+	storms = &param.Family{
+		Name:        "Storm",
+		Conns:       []string{param.Fresh},
+		Nets:        []string{"tcp"},
+		Goroutines:  []int{10},
+		Procs:       []int{1, 100},
+		Connects:    []int{100},
+		FreshSetups: []adapters.Setup{adapters.Stock},
+	}
+	customs = &param.Family{
+		Name:       "Custom",
+		Conns:      []string{param.Own},
+		Nets:       []string{"tcp"},
+		Goroutines: []int{100},
+		Command:    true,
+	}
+	families = []*param.Family{reads, pipelines, connects, futures, fills, requests, mixes, storms, customs}
 )
 
 // parse parses and resolves the flags of a command line.

@@ -7,6 +7,7 @@
 //
 //	list                     what the binary has
 //	open CASE                connect, warm up; says what one op claims
+//	prepare OPS              bring the keys into the state that ops start from
 //	turn OPS                 run ops, measured; again and again
 //	close                    disconnect
 //
@@ -26,17 +27,18 @@ import (
 )
 
 // Version is the version of this protocol. Builds of other versions, as a diff
-// may meet, are not compared.
+// may meet, are not compared. A build that does not know a field leaves it
+// zero, which means what it meant before there was the field.
 const Version = 1
 
 // Flag is the name of the flag that makes a test binary take turns.
 const Flag = "rcbench.turns"
 
-// A Request is one of the four of the package comment.
+// A Request is one of those of the package comment.
 type Request struct {
-	Do   string // "list", "open", "turn", "close"
+	Do   string // "list", "open", "prepare", "turn", "close"
 	Case string `json:",omitempty"` // open: its full name
-	Ops  int64  `json:",omitempty"` // turn
+	Ops  int64  `json:",omitempty"` // prepare, turn
 }
 
 // A Response answers one Request. Error is empty if it succeeded, and then
@@ -66,16 +68,22 @@ type Case struct {
 	Skip                string // why the client cannot run it; empty if it can
 }
 
+// A Claim is what ops must have done on the server; see package meter.
+type Claim struct {
+	Commands map[string]int64 // calls by lower-case command name
+	Conns    int64            // connections opened
+	Errors   int64            // error replies of these connections' handshakes
+}
+
 // Opened says what one op of the case claims, for the check against the
 // server's counters, and how many workers there are: a turn should have at
 // least as many ops.
 type Opened struct {
+	Claim
 	Workers  int
-	Commands map[string]int64 // calls by lower-case command name
-	Conns    int64            // connections opened
-	Errors   int64            // error replies of these connections' handshakes
-	Stall    time.Duration    // after which the arm itself gives up on ops that hang
-	Skip     string           // why the client cannot run it on this server; else empty
+	Stall    time.Duration // after which the arm itself gives up on ops that hang
+	Prepares bool          // wants prepare before each turn
+	Skip     string        // why the client cannot run it on this server; else empty
 }
 
 // An Outcome is what one turn cost.
@@ -85,12 +93,24 @@ type Outcome struct {
 	Bytes   int64         // allocated
 	Mallocs int64         // number of allocations
 	Idle    float64       // drive.Result.IdleTail
+
+	// Claim is what the turn has done, for a workload of which only the turn
+	// itself knows; nil where that is as many times what one op claims.
+	Claim   *Claim   `json:",omitempty"`
+	Metrics []Metric `json:",omitempty"` // of the workload's own
+}
+
+// A Metric is a figure with its unit.
+type Metric struct {
+	Value float64
+	Unit  string
 }
 
 // A Handler is the side of the test binary.
 type Handler interface {
 	List() (*List, error)
 	Open(name string) (*Opened, error)
+	Prepare(ops int64) error
 	Turn(ops int64) (*Outcome, error)
 	Close() error
 }
@@ -113,6 +133,8 @@ func Serve(h Handler, in io.Reader, out io.Writer) error {
 			p.List, err = h.List()
 		case "open":
 			p.Open, err = h.Open(q.Case)
+		case "prepare":
+			err = h.Prepare(q.Ops)
 		case "turn":
 			p.Turn, err = h.Turn(q.Ops)
 		case "close":

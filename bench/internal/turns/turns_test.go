@@ -39,6 +39,11 @@ func (s *script) Open(name string) (*turns.Opened, error) {
 	return s.opened, s.err
 }
 
+func (s *script) Prepare(ops int64) error {
+	s.call("prepare %d", ops)
+	return s.err
+}
+
 func (s *script) Turn(ops int64) (*turns.Outcome, error) {
 	s.call("turn %d", ops)
 	return s.turn, s.err
@@ -54,7 +59,7 @@ func answers() *script {
 	return &script{
 		list: &turns.List{Version: turns.Version, Procs: 2, Clients: []turns.Client{{Name: "resp", Version: "floor"}},
 			Cases: []turns.Case{{Name: "BenchmarkGet/conn=own/client=resp", Group: "BenchmarkGet/conn=own", Client: "resp", Skip: "a <reason>\n"}}},
-		opened: &turns.Opened{Workers: 100, Commands: map[string]int64{"get": 10}, Conns: 1, Errors: 2},
+		opened: &turns.Opened{Workers: 100, Claim: turns.Claim{Commands: map[string]int64{"get": 10}, Conns: 1, Errors: 2}},
 		turn:   &turns.Outcome{Elapsed: 4 * time.Millisecond, CPU: time.Millisecond, Bytes: 1 << 40, Mallocs: 3, Idle: 0.125},
 	}
 }

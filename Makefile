@@ -7,7 +7,7 @@ FORKS  ?=
 ARGS   ?=
 rcbench = go tool rcbench
 
-.PHONY: help bench diff server pr-diff pr-summary pr-comment aa test conform readme race lint
+.PHONY: help bench diff server pr-diff pr-summary pr-comment aa studies test conform readme race lint
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,6 +46,9 @@ pr-comment:
 
 aa: ## compare the benchmarks with themselves: false alarms and noise floor of this machine (ARGS='-inject 3%')
 	$(rcbench) aa $(ARGS)
+
+studies: ## measure what the five published studies measured, and print their tables (about nine minutes)
+	$(rcbench) studies -md results/studies.md $(ARGS)
 
 conform: ## the conformance suite alone, all clients
 	go test -count=1 ./adapters/...

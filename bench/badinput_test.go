@@ -36,6 +36,12 @@ func TestBadInputIsOneClearError(t *testing.T) {
 		{"loop not a number", []string{"-loops=1,ten"}, 2, []string{"-loops", `"ten"`}},
 		{"negative pool", []string{"-pool=-1"}, 2, []string{"-pool", "-1"}},
 		{"no keys", []string{"-keyspace=0"}, 2, []string{"-keyspace", "0"}},
+		{"unparsable command", []string{"-cmd=SET 'a"}, 2, []string{"-cmd", "SET 'a"}},
+		{"custom without a command", []string{"-test.bench=Custom"}, 1, []string{"nothing was measured", "-cmd"}},
+		{"no such share of reads", []string{"-reads=101"}, 2, []string{"-reads", `"101"`}},
+		{"no such way", []string{"-how=slowly"}, 2, []string{"-how", `"slowly"`, "multipipe"}},
+		{"no processes", []string{"-procs=0"}, 2, []string{"-procs", `"0"`}},
+		{"negative backlog", []string{"-backlog=-1"}, 2, []string{"-backlog", "-1"}},
 		{"two faults", []string{"-conns=x", "-loops=y"}, 2, []string{"-conns", "-loops"}},
 		{"no case of that name", []string{"-test.bench=Nothing"}, 1, []string{"nothing was measured", "-bench=Nothing"}},
 		{"no client that can", []string{"-test.bench=Get$", "-conns=shared", "-clients=redigo"}, 1, []string{"nothing was measured", "3 selected cases"}},
@@ -75,6 +81,94 @@ func guest(t *testing.T, o target.Options) (s *target.Server, addr string) {
 		t.Fatal(err)
 	}
 	return s, config.Addr
+}
+
+// TestCommandsThatFail: the run ends with the server's words.
+func TestCommandsThatFail(t *testing.T) {
+	for cmd, want := range map[string]string{
+		"NONSENSE __key__": "unknown command",
+		"SET __key__":      "wrong number of arguments",
+		"LPOP rcbench:s x": "rcbench:s",
+	} {
+		stdout, _, code := suite(t, nil, "-test.bench=Custom", "-test.benchtime=5x", "-clients=resp,goredis", "-conns=own", "-goroutines=2", "-target=miniredis", "-cmd="+cmd)
+		if code != 1 || strings.Count(stdout, want) < 2 || !strings.Contains(stdout, "--- FAIL") {
+			t.Errorf("%s: exit code %d\n%s\nwant a failure of both clients with %q", cmd, code, stdout, want)
+		}
+	}
+}
+
+// TestCommandsOnSomebodyElsesServer: only the suite's own keys are touched.
+func TestCommandsOnSomebodyElsesServer(t *testing.T) {
+	s, addr := guest(t, target.Options{})
+	if s.Miniredis() {
+		t.Skip("SKIP: miniredis does not tell the keys of a command")
+	}
+	run := func(cmd string) (string, int) {
+		stdout, _, code := suite(t, nil, "-test.bench=Custom", "-test.benchtime=5x", "-clients=resp", "-conns=own", "-goroutines=2", "-target=redis://"+addr, "-cmd="+cmd)
+		return stdout, code
+	}
+	for _, cmd := range []string{"ZADD board 1 __key__", "FLUSHALL", "CONFIG SET maxmemory 1mb", "EVAL 'return 1' 0", "MSET rcbench:a 1 b 2", "DEBUG SLEEP 0"} {
+		if stdout, code := run(cmd); code == 0 || !strings.Contains(stdout, "not ours") {
+			t.Errorf("%s: exit code %d\n%s", cmd, code, stdout)
+		}
+	}
+	for _, cmd := range []string{"ZADD rcbench:board __rand__ __key__", "SET __key__ __data__", "PING", "TIME"} {
+		if stdout, code := run(cmd); code != 0 {
+			t.Errorf("%s: exit code %d\n%s", cmd, code, stdout)
+		}
+	}
+	if n, err := s.Control().Do(t.Context(), "DBSIZE"); err != nil || n != int64(0) {
+		t.Errorf("%v keys are left, %v", n, err)
+	}
+}
+
+// TestMoreConnectionsThanTheServerTakes is told before any is made.
+func TestMoreConnectionsThanTheServerTakes(t *testing.T) {
+	s, addr := guest(t, target.Options{})
+	if s.Miniredis() {
+		t.Skip("SKIP: miniredis has no maxclients")
+	}
+	if _, err := s.Control().Do(t.Context(), "CONFIG", "SET", "maxclients", "50"); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"-test.bench=Get$", "-conns=own", "-goroutines=49"},
+		{"-test.bench=Get$", "-conns=pool", "-goroutines=2", "-pool=60"},
+		{"-test.bench=ConnectIncr", "-goroutines=100"},
+		{"-test.bench=Storm", "-goroutines=10", "-procs=5"},
+	} {
+		stdout, _, code := suite(t, nil, append(args, "-clients=resp", "-loops=1", "-test.benchtime=1x", "-target=redis://"+addr)...)
+		if code != 1 || !strings.Contains(stdout, "maxclients of 50") {
+			t.Errorf("%v: exit code %d\n%s", args, code, stdout)
+		}
+	}
+}
+
+// TestShortQueue: a storm on a server with a short queue loses nothing unseen.
+func TestShortQueue(t *testing.T) {
+	for _, server := range servers(t) {
+		stdout, stderr, code := suite(t, nil, "-test.bench=Storm", "-test.benchtime=1x", "-clients=resp", "-nets=unix",
+			"-procs=3", "-goroutines=100", "-connects=3", "-backlog=1", "-target="+server)
+		if code != 0 {
+			t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
+		}
+		lines, _ := read(t, stdout)
+		for name, r := range lines {
+			if !strings.Contains(name, "backlog=1/") {
+				t.Errorf("%s does not tell the backlog", name)
+			}
+			acknowledged, _ := r.Value("acknowledged/op")
+			failed, _ := r.Value("failed/op")
+			again, _ := r.Value("eagain/op")
+			if acknowledged+failed != 900 || failed != again {
+				t.Errorf("%s: %v acknowledged and %v failed, %v of them with EAGAIN; want 900 in all", name, acknowledged, failed, again)
+			}
+			t.Logf("%s: %v of 900 failed", server, failed)
+		}
+		if len(lines) != 1 {
+			t.Errorf("%d lines, want 1\n%s", len(lines), stdout)
+		}
+	}
 }
 
 func TestWrongPasswordIsNotPrinted(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"rcbench/adapters/all"
+	"rcbench/bench/internal/fingerprint"
 	"rcbench/bench/internal/meter"
 	"rcbench/bench/internal/param"
 	"rcbench/bench/internal/storm"
@@ -95,7 +96,7 @@ func run(m *testing.M) int {
 // lines are the same for every client and for every version of one, because
 // benchstat does not compare across lines that differ.
 func configuration(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	fmt.Printf("server: %s\n", server.Describe())
 	fmt.Printf("verified: %s\n", meter.Verified(ctx, server))
@@ -103,6 +104,9 @@ func configuration(ctx context.Context) {
 		fmt.Printf("warning: %s\n", target.MiniredisWarning)
 	}
 	fmt.Printf("go: %s\n", runtime.Version())
+	if flags.Fingerprint {
+		fmt.Printf("fingerprint: %s\n", fingerprint.Line(fingerprint.Take(ctx, server)))
+	}
 	fmt.Print(meter.Units, meter.OwnUnits)
 	// Not "key: value", so that it does not split benchstat's tables.
 	for _, d := range flags.Drivers {
@@ -124,7 +128,7 @@ func verdict(code int, pattern string) int {
 		fmt.Fprintf(os.Stderr, "rcbench: nothing was measured: each of the %d selected cases is one that its client cannot run\n", skipped)
 		return 1
 	case measured == 0 && !tally.harness.Load():
-		fmt.Fprintf(os.Stderr, "rcbench: nothing was measured: no case matches -bench=%s with these flags\n", pattern)
+		fmt.Fprintf(os.Stderr, "rcbench: nothing was measured: no case matches -bench=%s with these flags%s\n", pattern, flags.Hint(pattern))
 		return 1
 	}
 	return code

@@ -227,7 +227,10 @@ func (s *session) claim(n int64) (c meter.Claim, cmds int64) {
 	}
 	if s.Conn == param.Fresh {
 		c.Conns = n
-		c.Errors = n * s.freshErrors
+		if s.workload.crowd != nil {
+			c.Conns *= int64(s.Procs * s.Goroutines * s.Connects)
+		}
+		c.Errors = c.Conns * s.freshErrors
 	}
 	return c, cmds
 }
@@ -453,16 +456,19 @@ func (s *session) ended() {
 }
 
 // stallLimit is how long no op may finish: drive's, and the time that one op
-// of every worker takes at a slow 10,000 commands a second, on a slow link of
-// 20 MB/s.
+// of every worker takes at a slow 10,000 commands and 1,000 connections a second,
+// on a slow link of 20 MB/s.
 func (s *session) stallLimit() time.Duration {
 	const (
 		commandsPerSecond = 10e3
+		connsPerSecond    = 1e3
 		bytesPerSecond    = 20e6
 	)
 	claim, commands := s.claim(1)
-	workers := float64(s.Goroutines * s.Procs * s.Connects)
-	seconds := workers * (float64(commands+claim.Conns)/commandsPerSecond + float64(commands)*float64(s.Value)/bytesPerSecond)
+	seconds := float64(commands)/commandsPerSecond + float64(claim.Conns)/connsPerSecond + float64(commands)*float64(s.Value)/bytesPerSecond
+	if s.workload.crowd == nil { // whose op is that of all workers
+		seconds *= float64(s.Goroutines)
+	}
 	return drive.StallLimit + time.Duration(seconds*float64(time.Second))
 }
 

@@ -92,9 +92,8 @@ func (c *crowd) op() error {
 	if err != nil {
 		return err
 	}
-	if present < r.Acknowledged || present > r.Acknowledged+r.Failed {
-		return fmt.Errorf("the counter does not add up: %d acknowledged, %d failed, %d present (%+d lost or sent twice); an error: %s",
-			r.Acknowledged, r.Failed, present, present-max(r.Acknowledged, min(present, r.Acknowledged+r.Failed)), r.Example)
+	if err := addsUp(r.Acknowledged, r.Failed, present); err != nil {
+		return err
 	}
 	c.ops++
 	c.elapsed += r.Elapsed()
@@ -107,6 +106,21 @@ func (c *crowd) op() error {
 		return fmt.Errorf("all %d attempts failed: %s", r.Failed, r.Example)
 	}
 	return nil
+}
+
+// addsUp says whether the increments that the server has may be those that were
+// acknowledged, and of the failed ones any number.
+func addsUp(acknowledged, failed, present int64) error {
+	what, n := "", int64(0)
+	switch {
+	case present < acknowledged:
+		what, n = "lost", acknowledged-present
+	case present > acknowledged+failed:
+		what, n = "too many", present-acknowledged-failed
+	default:
+		return nil
+	}
+	return fmt.Errorf("the counter does not add up: %d acknowledged, %d failed, %d present: %d %s", acknowledged, failed, present, n, what)
 }
 
 // settled is the counter on the server. Where attempts failed, an increment may

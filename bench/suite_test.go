@@ -63,12 +63,14 @@ func TestEveryCaseRuns(t *testing.T) {
 	for _, server := range servers(t) {
 		t.Run(server, func(t *testing.T) {
 			t.Parallel()
-			args := []string{"-test.bench=.", "-test.benchtime=2x", "-target=" + server, "-metrics=all"}
-			flags := flags
+			// Of a storm of a hundred processes there is nothing to learn here
+			// that one of two does not show.
+			own := []string{"-procs=2", "-connects=5", "-cmd=ZADD rcbench:board __rand__ __key__"}
 			if testing.Short() && server != "miniredis" {
-				args = append(args, "-goroutines=2")
-				flags = parsed(t, "-goroutines=2")
+				own = append(own, "-goroutines=2", "-keys=10", "-keyspace=100")
 			}
+			args := append([]string{"-test.bench=.", "-test.benchtime=1x", "-target=" + server, "-metrics=all"}, own...)
+			flags := parsed(t, own...)
 			stdout, stderr, code := suite(t, nil, args...)
 			if code != 0 {
 				t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
@@ -89,7 +91,7 @@ func TestEveryCaseRuns(t *testing.T) {
 					case !skipped && !ran:
 						t.Errorf("%s: neither a line nor a skip", name)
 					case ran:
-						checkLine(t, name, line, c.Conn == "fresh")
+						checkLine(t, name, line, c)
 					}
 				}
 			}
@@ -98,6 +100,31 @@ func TestEveryCaseRuns(t *testing.T) {
 			}
 			if warned := strings.Contains(stdout, "\nwarning: "+target.MiniredisWarning+"\n"); warned != (server == "miniredis") {
 				t.Errorf("warning of miniredis printed: %v", warned)
+			}
+		})
+	}
+}
+
+// TestEveryWorkloadRunsAgainAndAgain: testing.B calls a benchmark with a growing
+// b.N, and -count repeats it, on the same connections and keys.
+func TestEveryWorkloadRunsAgainAndAgain(t *testing.T) {
+	for _, server := range servers(t) {
+		t.Run(server, func(t *testing.T) {
+			t.Parallel()
+			own := []string{"-procs=2", "-connects=2", "-goroutines=2", "-keys=3", "-members=5", "-keyspace=7", "-loops=2", "-depths=2", "-cmd=GET __key__"}
+			stdout, stderr, code := suite(t, nil, append(own, "-test.bench=.", "-test.benchtime=10x", "-test.count=2", "-clients=resp,goredis,rueidis", "-setup=lean", "-target="+server)...)
+			if code != 0 {
+				t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
+			}
+			lines, skips := read(t, stdout)
+			flags := parsed(t, append(own, "-clients=resp,goredis,rueidis", "-setup=lean")...)
+			for _, w := range families {
+				for _, c := range w.Cases(flags) {
+					name := w.full(c)
+					if _, ran := lines[strings.TrimPrefix(name, "Benchmark")]; !ran && skips[name] == "" {
+						t.Errorf("%s: neither a line nor a skip", name)
+					}
+				}
 			}
 		})
 	}
@@ -150,15 +177,22 @@ func parsed(t *testing.T, args ...string) *param.Flags {
 
 // checkLine holds the metrics of a line, with units as benchfmt tidies them,
 // against what its name promises.
-func checkLine(t *testing.T, name string, r *benchfmt.Result, fresh bool) {
-	for _, unit := range []string{"sec/op", "B/op", "allocs/op", "cmds/s", "client-cpu-sec/op", "server-cpu-sec/op", "cmds/op", "errs/op", "sent-B/op", "recv-B/op", "idle-%"} {
+func checkLine(t *testing.T, name string, r *benchfmt.Result, c param.Case) {
+	units := []string{"B/op", "allocs/op"}
+	if c.Procs > 1 {
+		units = []string{"acknowledged/op", "failed/op", "present/op", "p99-latency-sec", "peak-rss-B"}
+	}
+	for _, unit := range append(units, "sec/op", "cmds/s", "client-cpu-sec/op", "server-cpu-sec/op", "cmds/op", "errs/op", "sent-B/op", "recv-B/op", "idle-%") {
 		if _, ok := r.Value(unit); !ok {
 			t.Errorf("%s: no %s", name, unit)
 		}
 	}
 	want := 0.0
-	if fresh {
-		want = 1
+	if c.Conn == param.Fresh {
+		want = float64(c.Procs * c.Connects)
+		if c.Procs > 1 {
+			want *= float64(c.Goroutines)
+		}
 	}
 	if conns, ok := r.Value("conns/op"); !ok || conns != want {
 		t.Errorf("%s: %v conns/op, want %v", name, conns, want)

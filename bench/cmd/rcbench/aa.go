@@ -70,10 +70,12 @@ func (o *aaOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if len(cases) == 0 {
 		return fmt.Errorf("%w: no case matches -bench=%s with these flags", errUsage, o.bench)
 	}
-	l.report(header(ctx, l.server), list)
+	head := l.header(ctx)
+	l.report(head, list)
 
 	units := []forks.Value{forks.Time, forks.ClientCPU, forks.Bytes, forks.Allocs}
 	estimates := make([][]verdict.Estimate, len(units))
+	var everything record
 	called, done, failed := 0, 0, 0
 	seed := o.seed
 	var interrupted error
@@ -81,7 +83,7 @@ func (o *aaOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
 		c := cases[i%len(cases)]
 		plan := l.twice(binary, c, float64(o.inject), seed+uint64(i))
 		if i == 0 {
-			fmt.Fprintf(stdout, "# %s\n# each of %d: %s; seed %d\n", question(o.inject), o.n, describe(plan), seed)
+			fmt.Fprintf(stdout, "# %s\n# each of %d: %s; seed %d\n", question(o.inject), o.n, l.describe(plan), seed)
 		}
 		result, err := forks.Run(ctx, plan)
 		if err != nil {
@@ -94,6 +96,7 @@ func (o *aaOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
 			continue
 		}
 		done++
+		everything.add(plan, result)
 		for u, v := range units {
 			e, err := verdict.Compare(result.Pair(0, 0, 1, v), verdict.Options{})
 			if err != nil {
@@ -114,6 +117,9 @@ func (o *aaOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
 			return interrupted
 		}
 		return fmt.Errorf("no comparison was completed")
+	}
+	if err := save(resultFile{path: o.output, list: list}, head, everything.plan, &everything.result); err != nil {
+		return err
 	}
 	rate := verdict.NewRate(called, done, 0.95)
 	what := "false alarms (ns/op called different)"
@@ -140,6 +146,28 @@ func question(inject share) string {
 		return fmt.Sprintf("the same binary on both sides, one slowed down by %v", &inject)
 	}
 	return "the same binary on both sides: any difference found is a false alarm"
+}
+
+// A record is all comparisons so far as if they were of one plan, for the file.
+type record struct {
+	plan   forks.Plan
+	result forks.Result
+}
+
+// add adds a plan of one comparison; its arms get names in the benchmark lines.
+func (r *record) add(p forks.Plan, result *forks.Result) {
+	c := forks.Comparison{Name: p.Comparisons[0].Name}
+	for i, e := range p.Comparisons[0].Entries {
+		c.Entries = append(c.Entries, forks.Entry{Arm: len(r.plan.Arms) + e.Arm, Case: e.Case + "/arm=" + string(rune('a'+i))})
+	}
+	at := len(r.plan.Comparisons)
+	r.plan.Comparisons = append(r.plan.Comparisons, c)
+	r.plan.Arms = append(r.plan.Arms, p.Arms...)
+	r.result.Verified = result.Verified
+	for _, s := range result.Slices {
+		s.Comparison = at
+		r.result.Slices = append(r.result.Slices, s)
+	}
 }
 
 // twice is a plan of one case against itself, the second arm slowed down by a

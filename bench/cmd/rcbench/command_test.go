@@ -53,7 +53,7 @@ func TestUsageErrors(t *testing.T) {
 		args []string
 		want []string
 	}{
-		{[]string{"walk"}, []string{`"walk"`, "run, diff, aa"}},
+		{[]string{"walk"}, []string{`"walk"`, "run, diff, aa, studies"}},
 		{[]string{"run", "-latency"}, []string{"-latency"}},
 		{[]string{"run", "extra"}, []string{`"extra"`}},
 		{[]string{"run", "-clients=jedis"}, []string{"-clients", `"jedis"`, "redigo"}},

@@ -123,7 +123,7 @@ func (o *diffOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	l.split(&plan)
 
-	lines := header(ctx, l.server)
+	lines := l.header(ctx)
 	l.report(lines, headList)
 	fmt.Fprintf(stdout, "# base: %s\n", b.what)
 	for _, n := range notes {
@@ -142,7 +142,7 @@ func (o *diffOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	doc := document{title: "Against " + b.what, head: lines, lists: []*turns.List{ofClients(has, clients), headList}, notes: notes, plan: describe(plan)}
+	doc := document{title: "Against " + b.what, head: lines, lists: []*turns.List{ofClients(has, clients), headList}, notes: notes, plan: l.describe(plan)}
 	broken := 0
 	for _, v := range []forks.Value{forks.Time, forks.ClientCPU, forks.Bytes, forks.Allocs} {
 		t, err := judgeSides(plan, result, v, verdict.Options{Threshold: float64(o.threshold)})

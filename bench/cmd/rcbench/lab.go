@@ -11,6 +11,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"time"
 
 	"golang.org/x/perf/benchfmt"
@@ -83,6 +85,15 @@ func (s *settings) check(args []string) error {
 	return nil
 }
 
+// allClients are the names of all clients.
+func allClients() []string {
+	var names []string
+	for _, d := range all.Drivers() {
+		names = append(names, d.Name())
+	}
+	return names
+}
+
 // clients are the names of the clients that were asked for.
 func (s *settings) clients() []string {
 	names := make([]string, len(s.params.Drivers))
@@ -116,7 +127,7 @@ func (s *settings) args(client string) []string {
 	known := flag.NewFlagSet("", flag.ContinueOnError)
 	param.Register(known)
 	s.set.Visit(func(f *flag.Flag) {
-		if known.Lookup(f.Name) != nil && f.Name != "clients" && f.Name != "target" {
+		if known.Lookup(f.Name) != nil && !slices.Contains([]string{"clients", "target", "fingerprint"}, f.Name) {
 			args = append(args, "-"+f.Name+"="+f.Value.String())
 		}
 	})
@@ -179,7 +190,7 @@ func (l *lab) env() []string {
 // early, if one did.
 func (l *lab) measure(ctx context.Context, plan forks.Plan) (*forks.Result, error) {
 	plan.Server, plan.Env = l.server, l.env()
-	fmt.Fprintf(l.stdout, "# %s; seed %d\n", describe(plan), plan.Seed)
+	fmt.Fprintf(l.stdout, "# %s; seed %d\n", l.describe(plan), plan.Seed)
 	bar := newProgress(l.stderr)
 	plan.Progress = bar.update
 	result, err := forks.Run(ctx, plan)
@@ -203,9 +214,29 @@ func (l *lab) failures(plan forks.Plan, result *forks.Result) {
 	}
 }
 
-// forkOverhead is about what starting one arm and opening its connections
-// costs.
-const forkOverhead = 100 * time.Millisecond
+const (
+	// forkOverhead is about what starting one arm and opening its connections
+	// costs.
+	forkOverhead = 150 * time.Millisecond
+
+	// perCommand is about the time of one in a turn, which with many workers is
+	// longer than it should be: forks has a least number of ops.
+	perCommand = 20 * time.Microsecond
+
+	// fewForks are carried out if the budget holds their overhead: with fewer,
+	// the t distribution costs more than longer forks give.
+	fewForks = 12
+)
+
+// longest is about the length of the longest turns of a plan.
+func (l *lab) longest(p forks.Plan) time.Duration {
+	turn := l.turn
+	for _, c := range p.Comparisons {
+		workers, _ := strconv.Atoi(parameter(c.Name, "goroutines"))
+		turn = max(turn, time.Duration(workers*forks.PerWorker)*perCommand)
+	}
+	return turn
+}
 
 // split sets the number of forks, if the user did not, so that the budget of
 // each comparison finds the smallest difference.
@@ -213,7 +244,11 @@ func (l *lab) split(p *forks.Plan) {
 	p.Budget, p.Turn, p.Seed, p.Forks = l.budget, l.turn, l.seed, l.forks
 	if p.Forks == 0 {
 		each := l.budget / time.Duration(len(p.Comparisons))
-		p.Forks, _ = verdict.Plan(each, forkOverhead*time.Duration(most(*p)), l.turn, most(*p))
+		overhead := forkOverhead * time.Duration(most(*p))
+		p.Forks, _ = verdict.Plan(each, overhead, l.longest(*p), most(*p))
+		if each > fewForks*overhead {
+			p.Forks = max(p.Forks, fewForks)
+		}
 		p.Forks = max(p.Forks, forks.EnoughForks)
 	}
 }
@@ -228,10 +263,10 @@ func most(p forks.Plan) int {
 }
 
 // describe says what a plan is and what difference it can resolve.
-func describe(p forks.Plan) string {
+func (l *lab) describe(p forks.Plan) string {
 	arms := most(p)
 	perFork := p.Budget/time.Duration(len(p.Comparisons)*p.Forks) - forkOverhead*time.Duration(arms)
-	rounds := max(1, int(perFork/(p.Turn*time.Duration(arms))))
+	rounds := max(1, int(perFork/(l.longest(p)*time.Duration(arms))))
 	if perFork <= 0 {
 		return fmt.Sprintf("%s of up to %d arms, %s: the budget of %v is too small for that, and will be exceeded",
 			count(len(p.Comparisons), "comparison"), arms, count(p.Forks, "fork"), p.Budget)

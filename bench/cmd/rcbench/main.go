@@ -4,6 +4,7 @@
 //	rcbench run [-budget 3m] [-bench regexp] [bench flags]
 //	rcbench diff -base REV | -base-mod MODULE@VERSION [-gate 5%]
 //	rcbench aa [-n 20] [-inject 3%]
+//	rcbench studies [-budget 7m]
 //
 // It compiles the benchmarks of this module, starts one server, and lets one
 // process a client take turns of a few milliseconds, in many forks: see the
@@ -47,11 +48,11 @@ func command(args []string, stdout, stderr io.Writer) int {
 		FlagSet:    newFlagSet("rcbench", stderr),
 		Exec: func(_ context.Context, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("%w: unknown command %q; known: run, diff, aa", errUsage, args[0])
+				return fmt.Errorf("%w: unknown command %q; known: run, diff, aa, studies", errUsage, args[0])
 			}
 			return flag.ErrHelp
 		},
-		Subcommands: []*ffcli.Command{runCommand(stdout, stderr), diffCommand(stdout, stderr), aaCommand(stdout, stderr)},
+		Subcommands: []*ffcli.Command{runCommand(stdout, stderr), diffCommand(stdout, stderr), aaCommand(stdout, stderr), studiesCommand(stdout, stderr)},
 	}
 	if err := root.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return 0

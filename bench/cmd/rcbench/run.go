@@ -63,13 +63,13 @@ func (o *options) run(ctx context.Context, stdout, stderr io.Writer) error {
 		return err
 	}
 	plan, skipped := byClient(l.settings, binary, list)
-	head := header(ctx, l.server)
+	head := l.header(ctx)
 	l.report(head, list)
 	for _, s := range skipped {
 		fmt.Fprintf(stdout, "# skip %s: %s\n", s.Name, s.Skip)
 	}
 	if len(plan.Comparisons) == 0 {
-		return fmt.Errorf("%w: no client can run a case of -bench=%s with these flags", errUsage, o.bench)
+		return fmt.Errorf("%w: no client can run a case of -bench=%s with these flags%s", errUsage, o.bench, o.params.Hint(o.bench))
 	}
 	l.split(&plan)
 	result, interrupted := l.measure(ctx, plan)
@@ -86,7 +86,7 @@ func (o *options) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	doc := document{title: "Clients compared", head: head, lists: []*turns.List{list}, tables: []table{t}, plan: describe(plan)}
+	doc := document{title: "Clients compared", head: head, lists: []*turns.List{list}, tables: []table{t}, plan: l.describe(plan)}
 	if err := doc.write(stdout, o.markdown, o.json); err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/perf/benchfmt"
 
+	"rcbench/bench/internal/fingerprint"
 	"rcbench/bench/internal/forks"
 	"rcbench/bench/internal/meter"
 	"rcbench/bench/internal/turns"
@@ -22,7 +23,8 @@ import (
 )
 
 // header is what all lines of a file have in common.
-func header(ctx context.Context, s *target.Server) []benchfmt.Config {
+func (l *lab) header(ctx context.Context) []benchfmt.Config {
+	s := l.server
 	lines := []benchfmt.Config{}
 	add := func(key, value string) {
 		lines = append(lines, benchfmt.Config{Key: key, Value: []byte(value), File: true})
@@ -39,6 +41,9 @@ func header(ctx context.Context, s *target.Server) []benchfmt.Config {
 		add("warning", target.MiniredisWarning)
 	}
 	add("go", runtime.Version())
+	if l.params.Fingerprint {
+		add("fingerprint", fingerprint.Line(fingerprint.Take(ctx, s)))
+	}
 	return lines
 }
 

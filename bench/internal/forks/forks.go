@@ -73,7 +73,7 @@ type Plan struct {
 const EnoughForks = 6
 
 // DefaultTurn is short enough for the machine not to change. With many workers
-// the least number of ops of a turn takes longer; see perWorker.
+// the least number of ops of a turn takes longer; see PerWorker.
 const DefaultTurn = 4 * time.Millisecond
 
 // Progress says how far a run is.
@@ -379,12 +379,12 @@ func claim(s Slice) meter.Claim {
 	return c
 }
 
-// perWorker is how many commands each worker sends in a turn at the least, or
+// PerWorker is how many commands each worker sends in a turn at the least, or
 // how many connections it makes where that is part of an op, which is much more
 // work. The wake-up of the workers at the start of a turn, and the wait for the
 // last at its end, are then a small part of it, and the same part for every arm.
 const (
-	perWorker      = 10
+	PerWorker      = 10
 	perWorkerConns = 2
 )
 
@@ -392,14 +392,23 @@ const (
 func (s *seat) least() int64 {
 	each := int64(perWorkerConns)
 	if s.claim.Conns == 0 {
-		each = perWorker
+		each = PerWorker
 	}
+	return int64(s.claim.Workers) * max(1, each/s.commands())
+}
+
+// commands are the calls that one op makes of the command that it calls most,
+// at least 1.
+func (s *seat) commands() int64 {
 	commands := int64(1)
 	for _, n := range s.claim.Commands {
 		commands = max(commands, n)
 	}
-	return int64(s.claim.Workers) * max(1, each/commands)
+	return commands
 }
+
+// fastest is less than the time of a command in any pipeline.
+const fastest = 200 * time.Nanosecond
 
 // calibrate finds the number of ops of a turn in the first fork of a
 // comparison. In later forks the op that warmed each connection is enough.
@@ -408,6 +417,10 @@ func (r *runner) calibrate(ctx context.Context, s *seat) error {
 		return nil
 	}
 	ops := s.least()
+	if time.Duration(ops*s.commands())*fastest >= r.Turn {
+		r.ops[s.entry] = ops // no client is fast enough for more
+		return nil
+	}
 	for range 8 {
 		slice, err := r.turn(ctx, s, ops)
 		if err != nil {

@@ -23,12 +23,13 @@ const DefaultValue Size = 64
 // Flags is what the user asked for. An empty list leaves each family its own
 // default.
 type Flags struct {
-	Drivers []adapters.Driver
-	Target  string   // see package target
-	Auth    string   // "" or "password"
-	Metrics string   // "" or "all"
-	Backlog int      // of a started server's listeners; 0 is the default
-	Command []string // -cmd, split into words; nil if not given
+	Drivers     []adapters.Driver
+	Target      string   // see package target
+	Auth        string   // "" or "password"
+	Metrics     string   // "" or "all"
+	Fingerprint bool     // put the figures of redis-benchmark into the configuration lines
+	Backlog     int      // of a started server's listeners; 0 is the default
+	Command     []string // -cmd, split into words; nil if not given
 
 	conns      []string
 	nets       []string
@@ -81,6 +82,8 @@ func Register(fs *flag.FlagSet) *Flags {
 	text("connects", "", "connections that each goroutine of Storm makes in turn (default 100)")
 	text("cmd", "", "command of Custom, such as 'ZADD board __rand__ __key__'; also __data__, a value")
 	text("keyspace", "", "numbers of keys that commands are spread over (default 1000; Mixed: 1,100000)")
+	fs.BoolVar(&f.Fingerprint, "fingerprint", false,
+		"describe the machine by the program redis-benchmark, in the configuration lines (about 20 s; to compare such files: benchstat -ignore fingerprint)")
 	fs.IntVar(&f.int.pool, "pool", 0, "connections of conn=pool (default as many as goroutines)")
 	fs.IntVar(&f.int.db, "db", -1, "number of the database (default 0; HashFill: 254)")
 	fs.IntVar(&f.int.backlog, "backlog", 0, "length of the queue of a started server's listeners (default 4096)")
@@ -255,4 +258,13 @@ func (f *Flags) Fits(server interface{ Guest() bool }) error {
 		return errors.New("-backlog is for a server that is started; that of a URL has its own")
 	}
 	return nil
+}
+
+// Hint is what the user may have forgotten where a pattern of -bench selects
+// nothing, or "".
+func (f *Flags) Hint(pattern string) string {
+	if f.Command == nil && strings.Contains(pattern, "Custom") {
+		return "; BenchmarkCustom sends the command of -cmd"
+	}
+	return ""
 }

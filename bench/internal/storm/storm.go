@@ -55,6 +55,7 @@ func (p Plan) Attempts() int64 { return int64(p.Procs) * int64(p.Goroutines) * i
 // A Report is what one process saw, or all of them together.
 type Report struct {
 	Error        string // why the process cannot take part
+	Unsupported  bool   // Error is adapters.ErrUnsupported
 	First, Last  int64  // start and end, in ns since 1970
 	Acknowledged int64  // increments whose reply was read
 	Failed       int64  // attempts that ended in an error
@@ -211,7 +212,11 @@ func (s *Storm) gather() (*Report, error) {
 			return nil, s.fail(i, err)
 		}
 		if r.Error != "" {
-			return nil, fmt.Errorf("storm: process %d of %d: %s", i+1, s.Procs, r.Error)
+			err := fmt.Errorf("storm: process %d of %d: %s", i+1, s.Procs, r.Error)
+			if r.Unsupported {
+				err = fmt.Errorf("%w (%w)", err, adapters.ErrUnsupported)
+			}
+			return nil, err
 		}
 		if err := total.Add(&r); err != nil {
 			return nil, s.fail(i, err)

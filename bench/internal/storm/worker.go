@@ -54,7 +54,7 @@ func serve(lookup func(...string) ([]adapters.Driver, error), in io.Reader, out 
 		}
 	}()
 	if err := w.prepare(lookup); err != nil {
-		return reports.Encode(Report{Error: err.Error()})
+		return reports.Encode(Report{Error: err.Error(), Unsupported: errors.Is(err, adapters.ErrUnsupported)})
 	}
 	if err := reports.Encode(w.empty()); err != nil {
 		return err

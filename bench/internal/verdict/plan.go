@@ -9,7 +9,7 @@ import (
 // in logs.
 const (
 	assumedBias  = 0.015 // standard deviation of what a process keeps for life
-	assumedRound = 0.15  // standard error of a fork's log ratio from its rounds, times sqrt(rounds)
+	assumedRound = 0.20  // standard error of a fork's log ratio from its rounds, times sqrt(rounds)
 )
 
 // minRounds is the least number of rounds of a planned fork: below five,
@@ -48,7 +48,7 @@ func Plan(budget, overhead, turn time.Duration, arms int) (forks int, perFork ti
 //	exp((t(0.975) + t(0.8)) sqrt((2 bias² + round²/rounds) / forks)) - 1
 //
 // with forks-1 degrees of freedom, a bias of 1.5 % per process and a noise of
-// 15 % per round. It is +Inf for fewer than two forks or without rounds. Estimate.Detectable
+// 20 % per round. It is +Inf for fewer than two forks or without rounds. Estimate.Detectable
 // is the same after the run, from what was measured.
 func Resolvable(forks, rounds int) float64 {
 	if forks < 2 || rounds < 1 {

@@ -39,9 +39,9 @@ func TestPlanOfATinyBudget(t *testing.T) {
 }
 
 func TestResolvable(t *testing.T) {
-	// sqrt((2 x 0.015² + 0.15²/50)/20) = 0.0067082; t(0.975; 19) + t(0.8; 19)
+	// sqrt((2 x 0.015² + 0.20²/50)/20) = 0.0079057; t(0.975; 19) + t(0.8; 19)
 	// = 2.0930 + 0.8610.
-	if got, want := Resolvable(20, 50), math.Expm1(0.0067082*2.9540); !near(got, want) {
+	if got, want := Resolvable(20, 50), math.Expm1(0.0079057*2.9540); !near(got, want) {
 		t.Errorf("Resolvable(20, 50) = %v, want %v", got, want)
 	}
 	for _, shape := range [][2]int{{0, 10}, {1, 10}, {10, 0}} {

@@ -1,0 +1,227 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"rcbench/bench/internal/storm"
+	"rcbench/bench/internal/verdict"
+)
+
+// failureClasses are the classes of failures of a storm.
+var failureClasses = func() (names []string) {
+	for _, c := range storm.Classes() {
+		names = append(names, string(c))
+	}
+	return names
+}()
+
+// A contrast is how two cases compare, client by client.
+type contrast struct {
+	faster, slower, undecided []string // clients, with the ratio where it is decided
+	all                       int
+}
+
+// contrast compares the time of case arm with that of base, for each client that
+// did both in as many forks: the processes are the same, so the forks are
+// paired. p is adjusted over the clients.
+func (a *answers) contrast(base, arm string) contrast {
+	type pair struct {
+		client string
+		verdict.Estimate
+	}
+	var pairs []pair
+	var ps []float64
+	for _, client := range a.clients {
+		b, c := a.cells[base][client], a.cells[arm][client]
+		if b == nil || c == nil {
+			continue
+		}
+		n := min(len(b.ns), len(c.ns))
+		e, err := verdict.Compare(verdict.PerFork(b.ns[:n], c.ns[:n]), verdict.Options{})
+		if err != nil {
+			continue
+		}
+		pairs = append(pairs, pair{client, e})
+		ps = append(ps, e.P)
+	}
+	k := contrast{all: len(pairs)}
+	for i, p := range verdict.Holm(ps) {
+		e := pairs[i].Estimate
+		name := fmt.Sprintf("%s (%.2fx the time)", pairs[i].client, e.Ratio)
+		switch d := verdict.Decide(e, p, verdict.Lower, verdict.Options{}); d.Verdict {
+		case verdict.Faster:
+			k.faster = append(k.faster, name)
+		case verdict.Slower:
+			k.slower = append(k.slower, name)
+		default:
+			k.undecided = append(k.undecided, pairs[i].client)
+		}
+	}
+	return k
+}
+
+// String completes a sentence that begins with what the arm is: "... is faster
+// for X, slower for Y; the data do not decide for Z".
+func (k contrast) String() string {
+	if k.all == 0 {
+		return "was not measured"
+	}
+	var parts []string
+	add := func(what string, names []string) {
+		if len(names) > 0 {
+			parts = append(parts, what+" for "+strings.Join(names, ", "))
+		}
+	}
+	add("is faster", k.faster)
+	add("is slower", k.slower)
+	if len(parts) == 0 {
+		return "is neither faster nor slower as far as these data decide"
+	}
+	text := strings.Join(parts, " and ")
+	if len(k.undecided) > 0 {
+		text += ", and the data do not decide for " + strings.Join(k.undecided, ", ")
+	}
+	return text
+}
+
+const studyGet = "BenchmarkGet/conn=%s/net=tcp/goroutines=100/value=64B/loop=%d"
+
+// sharedWins answers study A: does the shared connection still win, and against
+// a pool?
+func sharedWins(a *answers) string {
+	own, shared, pool := fmt.Sprintf(studyGet, "own", 1), fmt.Sprintf(studyGet, "shared", 1), fmt.Sprintf(studyGet, "pool", 1)
+	return fmt.Sprintf("Against a connection for each goroutine, the shared connection %v; against a pool, it %v (loop 1).",
+		a.contrast(own, shared), a.contrast(pool, shared))
+}
+
+// pconnectKept answers study B: why did the same row move by 2x, and did
+// pconnect keep its connections?
+func pconnectKept(a *answers) string {
+	var moved []float64
+	fresh, kept, others := 0, 0, 0
+	for group, clients := range a.cells {
+		for _, c := range clients {
+			if len(c.ns) > 1 {
+				moved = append(moved, slices.Max(c.ns)/slices.Min(c.ns))
+			}
+			switch conn := parameter(group, "conn"); {
+			case conn == "fresh" && math.Abs(c.conns-1) < 1e-9:
+				fresh++
+			case conn != "fresh" && c.conns == 0:
+				kept++
+			default:
+				others++
+			}
+		}
+	}
+	if len(moved) == 0 {
+		return "Nothing was measured often enough to say how much a row moves."
+	}
+	slices.Sort(moved)
+	move := fmt.Sprintf("The same row differed between fresh processes by %.2fx in the middle and %.2fx at most (the study saw 2x)", moved[len(moved)/2], moved[len(moved)-1])
+	if others > 0 {
+		return fmt.Sprintf("%s, and whether connections were kept is not known for %d of its cells.", move, others)
+	}
+	return fmt.Sprintf("%s, and by the server's count every request of conn=fresh opened one connection (%s) and none of conn=own and conn=pool did (%s): pconnect's counterpart keeps what it has.",
+		move, count(fresh, "cell"), count(kept, "cell"))
+}
+
+// connectingCosts answers study C: what does connecting cost in commands?
+func connectingCosts(a *answers) string {
+	connect := a.cells["BenchmarkConnectIncr/conn=fresh/net=tcp/goroutines=1/setup=stock"]
+	incr := a.cells["BenchmarkIncr/conn=own/net=tcp/goroutines=1"]
+	var known, unknown []string
+	for _, client := range a.clients {
+		b, c := incr[client], connect[client]
+		if b == nil || c == nil {
+			continue
+		}
+		n := min(len(b.ns), len(c.ns))
+		e, err := verdict.Compare(verdict.PerFork(b.ns[:n], c.ns[:n]), verdict.Options{})
+		if err != nil || e.Low <= 1 || math.IsNaN(e.Low) {
+			unknown = append(unknown, client)
+			continue
+		}
+		known = append(known, fmt.Sprintf("%s %.1f [%.1f, %.1f]", client, e.Ratio-1, e.Low-1, e.High-1))
+	}
+	if len(known) == 0 {
+		return "These data do not decide what connecting costs."
+	}
+	text := "Connecting and closing cost as much as so many INCRs on an open connection: " + strings.Join(known, ", ")
+	if len(unknown) > 0 {
+		text += "; the data do not decide for " + strings.Join(unknown, ", ")
+	}
+	return text + "."
+}
+
+// waysToFill answers study D: what was in the 33 seconds of MULTI?
+func waysToFill(a *answers) string {
+	group := func(how string) string {
+		return "BenchmarkHashFill/conn=own/net=unix/goroutines=1/how=" + how + "/members=1000/db=254"
+	}
+	var ordered, not []string
+	var steps []float64
+	for _, client := range a.clients {
+		middle := func(how string) float64 {
+			c := a.cells[group(how)][client]
+			if c == nil {
+				return math.NaN()
+			}
+			values := slices.Sorted(slices.Values(c.ns))
+			return values[len(values)/2]
+		}
+		if step := middle("multi") / middle("multipipe"); !math.IsNaN(step) {
+			steps = append(steps, step)
+		}
+		if middle("variadic") < middle("pipeline") && middle("pipeline") < middle("loop") {
+			ordered = append(ordered, client)
+		} else {
+			not = append(not, client)
+		}
+	}
+	if len(steps) == 0 {
+		return "Nothing was measured that could tell the ways to fill a hash apart."
+	}
+	text := fmt.Sprintf("One command with all fields is faster than a pipeline and a pipeline faster than a loop for %s", count(len(ordered), "client"))
+	if len(not) > 0 {
+		text += ", not so for " + strings.Join(not, ", ")
+	}
+	return fmt.Sprintf("%s; MULTI step by step takes %.1f to %.1f times as long as the same in one write, and in one write it %v: the study's 33 s were round trips.",
+		text, slices.Min(steps), slices.Max(steps), a.contrast(group("loop"), group("multipipe")))
+}
+
+// failsFirst answers study E: is unix or TCP faster to connect, and which fails
+// first?
+func failsFirst(a *answers) string {
+	group := func(net, rest string) string { return "BenchmarkStorm/conn=fresh/net=" + net + rest }
+	const calm, full = "/goroutines=10/procs=10/connects=10/setup=stock", "/goroutines=100/procs=10/connects=2/setup=stock/backlog=128"
+	text := fmt.Sprintf("Connecting by unix socket instead of TCP %v", a.contrast(group("tcp", calm), group("unix", calm)))
+	failed := map[string]float64{}
+	var classes []string
+	for _, net := range []string{"tcp", "unix"} {
+		cells := a.cells[group(net, full)]
+		if len(cells) == 0 {
+			return text + "; which of them fails first was not measured."
+		}
+		for _, c := range cells {
+			failed[net] += c.failed / float64(len(cells))
+			for _, class := range c.classes {
+				if !slices.Contains(classes, class) {
+					classes = append(classes, class)
+				}
+			}
+		}
+	}
+	about := fmt.Sprintf("with 1,000 connecting at once and a queue of 128, %.1f %% of the attempts by unix and %.1f %% of those by TCP failed", 100*failed["unix"], 100*failed["tcp"])
+	slices.Sort(classes)
+	switch {
+	case failed["unix"] > 2*failed["tcp"]:
+		return fmt.Sprintf("%s; unix fails first: %s (%s), because TCP tries again by itself and a unix socket does not wait.", text, about, strings.Join(classes, ", "))
+	case failed["tcp"] > 2*failed["unix"]:
+		return fmt.Sprintf("%s; TCP fails first: %s (%s).", text, about, strings.Join(classes, ", "))
+	}
+	return fmt.Sprintf("%s; the data do not decide which fails first: %s.", text, about)
+}

@@ -21,6 +21,14 @@
 // which is about goroutines times as long. cmds/s counts commands, whichever
 // way they are grouped into ops.
 //
+// # Workloads
+//
+// A workload is a value of type workload: what it varies, what one op claims on
+// the server, and the exchange of a worker. What else it needs is optional: a
+// short exchange that warms a connection, keys that are brought into a state
+// before each run and checked after it, figures of its own, or a crowd of
+// processes in place of workers, whose claim is what each storm has done.
+//
 // # Tests
 //
 // With -bench set, the tests of this package are left out unless -run names

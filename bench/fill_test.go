@@ -144,14 +144,6 @@ func (f fill) workload(db int) workload {
 		worker: func(s *session, id int) exchange {
 			return f.exchange(s.How, key(id), newMembers(s.Members))
 		},
-		remove: func(ctx context.Context, s *session) error {
-			for id := range s.Goroutines {
-				if _, err := s.clients[0].Del(ctx, key(id)); err != nil {
-					return err
-				}
-			}
-			return nil
-		},
 	}
 }
 
@@ -163,10 +155,16 @@ func (f fill) exchange(how, key string, m *members) exchange {
 		param.Pipeline:  func() exchange { return f.pipeline(key, m, adapters.Batch.Exec) },
 		param.MultiPipe: func() exchange { return f.pipeline(key, m, adapters.Batch.ExecTx) },
 	}[how]()
+	written := false
 	return func(ctx context.Context, c adapters.Client) error {
-		if _, err := c.Del(ctx, key); err != nil {
+		n, err := c.Del(ctx, key)
+		if err != nil {
 			return fmt.Errorf("DEL %s: %w", key, err)
 		}
+		if written && n != 1 {
+			return fmt.Errorf("DEL %s: reply %d, want 1", key, n)
+		}
+		written = true
 		return write(ctx, c)
 	}
 }

@@ -27,6 +27,7 @@ var get = workload{
 		Nets:        []string{"tcp"},
 		Goroutines:  studyGoroutines,
 		Values:      []param.Size{param.DefaultValue},
+		Keyspaces:   []int{param.DefaultKeyspace},
 		Loops:       studyLoops,
 		FreshSetups: stock,
 	},

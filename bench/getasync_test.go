@@ -21,6 +21,7 @@ var getAsync = workload{
 		Nets:       []string{"tcp"},
 		Goroutines: studyGoroutines,
 		Values:     []param.Size{param.DefaultValue},
+		Keyspaces:  []int{param.DefaultKeyspace},
 		Loops:      studyLoops,
 		Async:      true,
 	},

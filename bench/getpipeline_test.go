@@ -19,6 +19,7 @@ var getPipeline = workload{
 		Nets:       []string{"tcp"},
 		Goroutines: studyGoroutines,
 		Values:     []param.Size{param.DefaultValue},
+		Keyspaces:  []int{param.DefaultKeyspace},
 		Depths:     studyLoops,
 	},
 	claims: func(c param.Case) map[string]int64 {

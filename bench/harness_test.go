@@ -60,9 +60,10 @@ func (null) Dial(context.Context, adapters.Config) (adapters.Client, error) { re
 // nullClient knows GET and what loading and closing need.
 type nullClient struct{ adapters.Client }
 
-func (nullClient) Get(context.Context, string) ([]byte, error) { return nullValue, nil }
-func (nullClient) NewBatch(int) adapters.Batch                 { return nullBatch{} }
-func (nullClient) Close() error                                { return nil }
+func (nullClient) Get(context.Context, string) ([]byte, error)   { return nullValue, nil }
+func (nullClient) Strlen(context.Context, string) (int64, error) { return int64(len(nullValue)), nil }
+func (nullClient) NewBatch(int) adapters.Batch                   { return nullBatch{} }
+func (nullClient) Close() error                                  { return nil }
 
 // nullBatch stores what is set: the only value that there is.
 type nullBatch struct{ adapters.Batch }
@@ -80,9 +81,10 @@ type nowhere struct{}
 func (nowhere) Counters(context.Context) (target.Counters, error) {
 	return target.Counters{}, target.ErrNoCounters
 }
-func (nowhere) Config(string) (adapters.Config, error) { return adapters.Config{}, nil }
-func (nowhere) Control() adapters.Client               { return nullClient{} }
-func (nowhere) Died() error                            { return nil }
-func (nowhere) MaxClients() int                        { return 0 }
-func (nowhere) Foreign() bool                          { return false }
-func (nowhere) Root() (string, string)                 { return "", "" }
+func (nowhere) Config(string) (adapters.Config, error)             { return adapters.Config{}, nil }
+func (nowhere) Control() adapters.Client                           { return nullClient{} }
+func (nowhere) Died() error                                        { return nil }
+func (nowhere) Dial(context.Context, int) (adapters.Client, error) { return nullClient{}, nil }
+func (nowhere) MaxClients() int                                    { return 0 }
+func (nowhere) Foreign() bool                                      { return false }
+func (nowhere) Root() (string, string)                             { return "", "" }

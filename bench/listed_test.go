@@ -55,7 +55,10 @@ var (
 )
 
 // element is the member that redis-benchmark writes again and again.
-const element = "element:000000000000"
+const (
+	elementName = "element:"
+	element     = elementName + "000000000000"
+)
 
 func listedKey(name string) string { return corpus.Prefix + "listed:" + name }
 
@@ -103,7 +106,7 @@ func push(name string, do pushing) workload {
 			for id := range keys {
 				keys[id] = key(id)
 			}
-			_, err := s.host.Control().Del(ctx, keys...)
+			_, err := s.control.Del(ctx, keys...)
 			return err
 		},
 		worker: func(s *session, id int) exchange {
@@ -150,7 +153,7 @@ func again(name string, do func(ctx context.Context, c adapters.Client, key, val
 	key := listedKey(name)
 	return workload{
 		prepare: func(ctx context.Context, s *session, ops int64) error {
-			_, err := do(ctx, s.host.Control(), key, "")
+			_, err := do(ctx, s.control, key, "")
 			return err
 		},
 		worker: func(s *session, id int) exchange {
@@ -161,24 +164,23 @@ func again(name string, do func(ctx context.Context, c adapters.Client, key, val
 }
 
 var (
-	lpop = listed("LPop", small, pops("lpop", pushValues, func(ctx context.Context, c adapters.Client, key string) (string, error) {
+	lpop = listed("LPop", small, pops("lpop", pushValues, func(ctx context.Context, c adapters.Client, key, value string) error {
 		v, err := c.LPop(ctx, key)
-		return string(v), err
+		return popped(string(v) == value, v, err)
 	}))
-	rpop = listed("RPop", small, pops("rpop", pushValues, func(ctx context.Context, c adapters.Client, key string) (string, error) {
+	rpop = listed("RPop", small, pops("rpop", pushValues, func(ctx context.Context, c adapters.Client, key, value string) error {
 		v, err := c.RPop(ctx, key)
-		return string(v), err
+		return popped(string(v) == value, v, err)
 	}))
-	spop = listed("SPop", noValues, pops("spop", addMembers, func(ctx context.Context, c adapters.Client, key string) (string, error) {
+	spop = listed("SPop", noValues, pops("spop", addMembers, func(ctx context.Context, c adapters.Client, key, _ string) error {
 		v, err := c.SPop(ctx, key)
-		return string(v), err
+		return popped(len(v) == len(element) && string(v[:len(elementName)]) == elementName, v, err)
 	}))
-	zpopmin = listed("ZPopMin", noValues, pops("zpopmin", addScored, func(ctx context.Context, c adapters.Client, key string) (string, error) {
+	zpopmin = listed("ZPopMin", noValues, pops("zpopmin", addScored, func(ctx context.Context, c adapters.Client, key, _ string) error {
 		v, err := c.ZPopMin(ctx, key)
-		if err == nil && v.Member != numbered(int(v.Score)) {
-			err = fmt.Errorf("member %q with score %v", v.Member, v.Score)
-		}
-		return v.Member, err
+		digits, ok := strings.CutPrefix(v.Member, elementName)
+		n, notNumber := strconv.Atoi(digits)
+		return popped(ok && notNumber == nil && float64(n) == v.Score, v, err)
 	}))
 )
 
@@ -210,16 +212,30 @@ func addScored(ctx context.Context, c adapters.Client, key, _ string, from, to i
 }
 
 // numbered is a member as redis-benchmark names them.
-func numbered(i int) string { return fmt.Sprintf("element:%012d", i) }
+func numbered(i int) string { return fmt.Sprintf(elementName+"%012d", i) }
+
+// popped is the error of a pop.
+func popped[T any](right bool, v T, err error) error {
+	if err == nil && !right {
+		err = fmt.Errorf("unexpected element %.30q", fmt.Sprint(v))
+	}
+	return err
+}
+
+// chunk is how many elements of a size go into one command, of a megabyte at
+// the most.
+func chunk(size param.Size) int { return int(max(1, min(1000, 1<<20/max(size, 1)))) }
+
+// mostPrepared bounds the bytes that are put on the server before a run.
+const mostPrepared = 1 << 30
 
 // pops takes one element an op out of a key that all workers share.
-func pops(name string, fill filling, pop func(ctx context.Context, c adapters.Client, key string) (string, error)) workload {
-	const chunk = 1000 // elements in one command
+func pops(name string, fill filling, pop func(ctx context.Context, c adapters.Client, key, value string) error) workload {
 	// The arms of a comparison do not pop what another has left.
 	key := listedKey(name) + ":" + strconv.Itoa(os.Getpid())
 	return workload{
 		prepare: func(ctx context.Context, s *session, ops int64) error {
-			left, err := s.host.Control().Del(ctx, key)
+			left, err := s.control.Del(ctx, key)
 			if err != nil {
 				return err
 			}
@@ -227,26 +243,22 @@ func pops(name string, fill filling, pop func(ctx context.Context, c adapters.Cl
 				return fmt.Errorf("%s: %s still has elements, though all of them were popped", name, key)
 			}
 			s.state = ops
+			if bytes := ops * int64(s.Value); bytes > mostPrepared {
+				return fmt.Errorf("%s: %d elements of %v are more than the %v that are put on the server; lower -benchtime", name, ops, s.Value, param.Size(mostPrepared))
+			}
 			value := corpus.Text(int(s.Value))
-			for from := 0; from < int(ops); from += chunk {
-				if err := fill(ctx, s.host.Control(), key, value, from, min(from+chunk, int(ops))); err != nil {
+			for from, n := 0, chunk(s.Value); from < int(ops); from += n {
+				if err := fill(ctx, s.control, key, value, from, min(from+n, int(ops))); err != nil {
 					return fmt.Errorf("filling %s: %w", key, err)
 				}
 			}
 			return nil
 		},
 		worker: func(s *session, id int) exchange {
-			begin, length := "element:", len(element)
-			if s.Values != nil {
-				begin, length = corpus.Text(int(s.Value)), int(s.Value)
-			}
+			value := corpus.Text(int(s.Value))
 			return func(ctx context.Context, c adapters.Client) error {
-				v, err := pop(ctx, c, key)
-				if err != nil {
+				if err := pop(ctx, c, key, value); err != nil {
 					return fmt.Errorf("%s %s: %w", name, key, err)
-				}
-				if len(v) != length || !strings.HasPrefix(v, begin) {
-					return fmt.Errorf("%s %s: unexpected element %.30q", name, key, v)
 				}
 				return nil
 			}
@@ -257,8 +269,7 @@ func pops(name string, fill filling, pop func(ctx context.Context, c adapters.Cl
 var lrange = listed("LRange", small, workload{
 	Family: param.Family{Members: []int{100, 300, 500, 600}},
 	prepare: func(ctx context.Context, s *session, ops int64) error {
-		const chunk = 1000
-		c, key, value := s.host.Control(), lrangeKey(s), corpus.Text(int(s.Value))
+		c, key, value := s.control, lrangeKey(s), corpus.Text(int(s.Value))
 		if s.state != nil {
 			return nil // it only reads
 		}
@@ -266,8 +277,8 @@ var lrange = listed("LRange", small, workload{
 		if _, err := c.Del(ctx, key); err != nil {
 			return err
 		}
-		for from := 0; from < s.Members; from += chunk {
-			if err := pushValues(ctx, c, key, value, from, min(from+chunk, s.Members)); err != nil {
+		for from, n := 0, chunk(s.Value); from < s.Members; from += n {
+			if err := pushValues(ctx, c, key, value, from, min(from+n, s.Members)); err != nil {
 				return err
 			}
 		}

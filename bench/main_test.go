@@ -79,7 +79,7 @@ func run(m *testing.M) int {
 		fmt.Fprintf(os.Stderr, "rcbench: %v\n", err)
 		return 2
 	}
-	flags.Limit(server.Nets())
+	flags.Limit(server.Nets(), server.Foreign())
 	if *takeTurns {
 		if err := serveTurns(pattern); err != nil {
 			fmt.Fprintf(os.Stderr, "rcbench: %v\n", err)
@@ -104,6 +104,9 @@ func configuration(ctx context.Context) {
 		fmt.Printf("warning: %s\n", target.MiniredisWarning)
 	}
 	fmt.Printf("go: %s\n", runtime.Version())
+	if flags.Command != nil {
+		fmt.Printf("cmd: %q\n", flags.Command)
+	}
 	if flags.Fingerprint {
 		fmt.Printf("fingerprint: %s\n", fingerprint.Line(fingerprint.Take(ctx, server)))
 	}

@@ -121,7 +121,7 @@ func (m *mix) exchange(s *session, id int) exchange {
 				writes--
 				spent = t.set
 				value := s.corpus.Value(i)
-				if writes%2 == 0 == (next%2 == 0) {
+				if r.IntN(2) == 0 {
 					value = m.alternative(s, i)
 				}
 				if err := c.Set(ctx, s.corpus.Key(i), value); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -51,9 +52,6 @@ type workload struct {
 	// metrics are the workload's own figures since the last call.
 	metrics func(s *session) []meter.Metric
 
-	// remove deletes what the workload wrote to a database of its own.
-	remove func(ctx context.Context, s *session) error
-
 	// crowd starts the processes that do the op, in place of a worker.
 	crowd func(ctx context.Context, s *session) (*crowd, error)
 }
@@ -67,6 +65,7 @@ type host interface {
 	meter.Source
 	Config(net string) (adapters.Config, error)
 	Control() adapters.Client
+	Dial(ctx context.Context, db int) (adapters.Client, error)
 	Died() error
 	MaxClients() int
 	Foreign() bool
@@ -82,6 +81,7 @@ type session struct {
 	param.Case
 	host    host
 	corpus  *corpus.Corpus
+	control adapters.Client // prepares keys, in the case's database
 	config  adapters.Config
 	clients []adapters.Client
 	ops     []drive.Op
@@ -188,6 +188,8 @@ func (s *session) measure(b *testing.B) error {
 		claim, cmds = c.claim()
 		elapsed, reading.ClientCPU = c.elapsed, c.cpu()
 		b.ReportMetric(float64(elapsed.Nanoseconds())/float64(b.N), "ns/op")
+		b.ReportMetric(float64(c.bytes())/float64(b.N), "B/op")
+		b.ReportMetric(float64(c.mallocs())/float64(b.N), "allocs/op")
 	}
 	if err := reading.Check(claim); err != nil {
 		return err
@@ -245,18 +247,26 @@ func (s *session) open(ctx context.Context) error {
 	}
 	s.config.Setup, s.config.Protocol = s.Setup, s.Proto
 	s.config.Lazy = s.Conn == param.Fresh
+	s.control = s.host.Control()
 	if s.DB != 0 {
 		s.config.DB = s.DB
+		if s.control, err = s.host.Dial(ctx, s.DB); err != nil {
+			return err
+		}
 	}
 	if err := s.fits(); err != nil {
 		return err
 	}
 	if s.keys {
-		s.corpus = corpus.New(s.folder, s.Keyspace, int(s.Value))
+		folder := s.folder
+		if folder != "" {
+			folder += strconv.Itoa(s.Keyspace) + ":" // other values than in another keyspace
+		}
+		s.corpus = corpus.New(folder, s.Keyspace, int(s.Value))
 		if n := s.corpus.Len(); n < s.Keyspace && s.Keyspace != param.DefaultKeyspace {
 			err := fmt.Errorf("keyspace=%d with values of %v is more than a corpus holds; at most %d", s.Keyspace, s.Value, n)
-			if s.OwnKeyspace() {
-				err = fmt.Errorf("%w: %w", err, adapters.ErrUnsupported) // nobody asked for it
+			if !s.KeyspaceAsked {
+				err = fmt.Errorf("%w: %w", err, adapters.ErrUnsupported)
 			}
 			return err
 		}
@@ -421,10 +431,8 @@ func (s *session) close() {
 	if s.crowd != nil {
 		s.crowd.close()
 	}
-	if s.remove != nil && len(s.clients) > 0 {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		s.remove(ctx, s) // best effort: the failure that led here has been told
-		cancel()
+	if s.DB != 0 && s.control != nil {
+		s.control.Close()
 	}
 	for _, c := range s.clients {
 		c.Close()
@@ -492,13 +500,13 @@ func (s *session) explain(err error) error {
 // it cannot write.
 func (s *session) load(ctx context.Context) error {
 	const commands = 100
-	c, keys := s.host.Control(), s.corpus
+	c, keys := s.control, s.corpus
 	last := keys.Len() - 1
 	there := func(i int) bool {
-		v, err := c.Get(ctx, keys.Key(i))
-		return err == nil && string(v) == keys.Value(i)
+		n, err := c.Strlen(ctx, keys.Key(i))
+		return err == nil && n == int64(len(keys.Value(i)))
 	}
-	if s.folder == "" && there(0) && there(last) {
+	if there(0) && there(last) {
 		return nil // the keys are written in order, and every read is checked
 	}
 	batch := c.NewBatch(commands)

@@ -57,8 +57,8 @@ func servers(t *testing.T) []string {
 }
 
 // TestEveryCaseRuns runs the whole default matrix once: each case has a line,
-// or a client that cannot run it and says why. With -short the real server is
-// asked for every workload with few goroutines only.
+// or a client that cannot run it and says why. With -short every workload writes
+// few keys and members, and the real server has few goroutines.
 func TestEveryCaseRuns(t *testing.T) {
 	for _, server := range servers(t) {
 		t.Run(server, func(t *testing.T) {
@@ -66,8 +66,11 @@ func TestEveryCaseRuns(t *testing.T) {
 			// Of a storm of a hundred processes there is nothing to learn here
 			// that one of two does not show.
 			own := []string{"-procs=2", "-connects=5", "-cmd=ZADD rcbench:board __rand__ __key__"}
+			if testing.Short() {
+				own = append(own, "-keys=20", "-members=50", "-keyspace=1,1000")
+			}
 			if testing.Short() && server != "miniredis" {
-				own = append(own, "-goroutines=2", "-keys=10", "-keyspace=100")
+				own = append(own, "-goroutines=2")
 			}
 			args := append([]string{"-test.bench=.", "-test.benchtime=1x", "-target=" + server, "-metrics=all"}, own...)
 			flags := parsed(t, own...)
@@ -112,7 +115,7 @@ func TestEveryWorkloadRunsAgainAndAgain(t *testing.T) {
 		t.Run(server, func(t *testing.T) {
 			t.Parallel()
 			own := []string{"-procs=2", "-connects=2", "-goroutines=2", "-keys=3", "-members=5", "-keyspace=7", "-loops=2", "-depths=2", "-cmd=GET __key__"}
-			stdout, stderr, code := suite(t, nil, append(own, "-test.bench=.", "-test.benchtime=10x", "-test.count=2", "-clients=resp,goredis,rueidis", "-setup=lean", "-target="+server)...)
+			stdout, stderr, code := suite(t, nil, append(own, "-test.bench=.", "-test.benchtime=3x", "-test.count=2", "-clients=resp,goredis,rueidis", "-setup=lean", "-target="+server)...)
 			if code != 0 {
 				t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
 			}
@@ -149,7 +152,7 @@ func TestNothingIsPrintedIntoALine(t *testing.T) {
 	if want := 3 * (4 + 6 + 3); lines != want {
 		t.Errorf("%d lines, want %d\n%s", lines, want, stdout)
 	}
-	if n := strings.Count(stdout, "# note: BenchmarkSet does not use -values, -depths\n"); n != 1 {
+	if n := strings.Count(stdout, "# note: BenchmarkSet does not use -depths\n"); n != 1 {
 		t.Errorf("the note on Set is printed %d times, want once\n%s", n, stdout)
 	}
 }

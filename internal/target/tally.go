@@ -41,8 +41,9 @@ func newTally(known func(string) bool) *tally {
 	return &tally{known: known, stats: map[string]*stat{}, codes: map[string]int64{}}
 }
 
-// containers are the commands that are counted with their subcommand.
-var containers = []string{
+// Containers are the commands that Redis since 7.0, and miniredis here, count
+// with their subcommand: "config|get".
+var Containers = []string{
 	"acl", "client", "cluster", "command", "config", "function", "latency", "memory",
 	"module", "object", "pubsub", "script", "slowlog", "xgroup", "xinfo",
 }
@@ -160,7 +161,7 @@ func (r *requestVisitor) value(depth int, _ byte, _ int64, head []byte) {
 	switch r.args++; {
 	case r.args == 1:
 		r.name = appendLower(r.name[:0], head)
-	case r.args == 2 && slices.Contains(containers, string(r.name)):
+	case r.args == 2 && slices.Contains(Containers, string(r.name)):
 		r.name = appendLower(append(r.name, '|'), head)
 	}
 }

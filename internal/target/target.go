@@ -206,6 +206,21 @@ func (s *Server) Config(net string) (adapters.Config, error) {
 // Close; the caller serialises its use, Counters included.
 func (s *Server) Control() adapters.Client { return s.control }
 
+// Dial opens a connection like Control to another database, which the caller
+// closes.
+func (s *Server) Dial(ctx context.Context, db int) (adapters.Client, error) {
+	cfg, err := s.configAny()
+	if err != nil {
+		return nil, fmt.Errorf("target %s %w", s.Label, err)
+	}
+	cfg.DB = db
+	c, err := dial(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("target %s: database %d: %w", s.Label, db, err)
+	}
+	return c, nil
+}
+
 // Died is nil while the process of a started server lives and after Close;
 // otherwise it says how the process ended, with the last line of its log. It
 // is nil for a server that this process did not start.

@@ -20,8 +20,8 @@ var failureClasses = func() (names []string) {
 
 // A contrast is how two cases compare, client by client.
 type contrast struct {
-	faster, slower, undecided []string // clients, with the ratio where it is decided
-	all                       int
+	faster, slower, same, undecided []string // clients, with the ratio where it is decided
+	all                             int
 }
 
 // contrast compares the time of case arm with that of base, for each client that
@@ -56,6 +56,8 @@ func (a *answers) contrast(base, arm string) contrast {
 			k.faster = append(k.faster, name)
 		case verdict.Slower:
 			k.slower = append(k.slower, name)
+		case verdict.Same:
+			k.same = append(k.same, pairs[i].client)
 		default:
 			k.undecided = append(k.undecided, pairs[i].client)
 		}
@@ -77,6 +79,7 @@ func (k contrast) String() string {
 	}
 	add("is faster", k.faster)
 	add("is slower", k.slower)
+	add("takes the same time", k.same)
 	if len(parts) == 0 {
 		return "is neither faster nor slower as far as these data decide"
 	}
@@ -122,8 +125,11 @@ func pconnectKept(a *answers) string {
 	}
 	slices.Sort(moved)
 	move := fmt.Sprintf("The same row differed between fresh processes by %.2fx in the middle and %.2fx at most (the study saw 2x)", moved[len(moved)/2], moved[len(moved)-1])
+	if others == 0 && (fresh == 0 || kept == 0) {
+		return move + ", and connections were not counted with both strategies."
+	}
 	if others > 0 {
-		return fmt.Sprintf("%s, and whether connections were kept is not known for %d of its cells.", move, others)
+		return fmt.Sprintf("%s, and whether connections were kept is not known: the counts of %s are missing or others.", move, count(others, "cell"))
 	}
 	return fmt.Sprintf("%s, and by the server's count every request of conn=fresh opened one connection (%s) and none of conn=own and conn=pool did (%s): pconnect's counterpart keeps what it has.",
 		move, count(fresh, "cell"), count(kept, "cell"))
@@ -162,35 +168,15 @@ func waysToFill(a *answers) string {
 	group := func(how string) string {
 		return "BenchmarkHashFill/conn=own/net=unix/goroutines=1/how=" + how + "/members=1000/db=254"
 	}
-	var ordered, not []string
-	var steps []float64
-	for _, client := range a.clients {
-		middle := func(how string) float64 {
-			c := a.cells[group(how)][client]
-			if c == nil {
-				return math.NaN()
-			}
-			values := slices.Sorted(slices.Values(c.ns))
-			return values[len(values)/2]
-		}
-		if step := middle("multi") / middle("multipipe"); !math.IsNaN(step) {
-			steps = append(steps, step)
-		}
-		if middle("variadic") < middle("pipeline") && middle("pipeline") < middle("loop") {
-			ordered = append(ordered, client)
-		} else {
-			not = append(not, client)
-		}
-	}
-	if len(steps) == 0 {
+	if len(a.cells[group("multi")]) == 0 || len(a.cells[group("multipipe")]) == 0 {
 		return "Nothing was measured that could tell the ways to fill a hash apart."
 	}
-	text := fmt.Sprintf("One command with all fields is faster than a pipeline and a pipeline faster than a loop for %s", count(len(ordered), "client"))
-	if len(not) > 0 {
-		text += ", not so for " + strings.Join(not, ", ")
+	text := fmt.Sprintf("Against a pipeline, one command with all fields %v; against a loop, the pipeline %v; against MULTI step by step, the same in one write %v",
+		a.contrast(group("pipeline"), group("variadic")), a.contrast(group("loop"), group("pipeline")), a.contrast(group("multi"), group("multipipe")))
+	if steps := a.contrast(group("multi"), group("multipipe")); len(steps.faster) == steps.all {
+		return text + ": the study's 33 s were round trips."
 	}
-	return fmt.Sprintf("%s; MULTI step by step takes %.1f to %.1f times as long as the same in one write, and in one write it %v: the study's 33 s were round trips.",
-		text, slices.Min(steps), slices.Max(steps), a.contrast(group("loop"), group("multipipe")))
+	return text + "; whether the study's 33 s were round trips, these data do not decide."
 }
 
 // failsFirst answers study E: is unix or TCP faster to connect, and which fails
@@ -199,29 +185,41 @@ func failsFirst(a *answers) string {
 	group := func(net, rest string) string { return "BenchmarkStorm/conn=fresh/net=" + net + rest }
 	const calm, full = "/goroutines=10/procs=10/connects=10/setup=stock", "/goroutines=100/procs=10/connects=2/setup=stock/backlog=128"
 	text := fmt.Sprintf("Connecting by unix socket instead of TCP %v", a.contrast(group("tcp", calm), group("unix", calm)))
-	failed := map[string]float64{}
+	var tcp, unix []float64 // shares of the attempts that failed, of each client and fork
 	var classes []string
-	for _, net := range []string{"tcp", "unix"} {
-		cells := a.cells[group(net, full)]
-		if len(cells) == 0 {
-			return text + "; which of them fails first was not measured."
+	for _, client := range a.clients {
+		t, u := a.cells[group("tcp", full)][client], a.cells[group("unix", full)][client]
+		if t == nil || u == nil {
+			continue
 		}
-		for _, c := range cells {
-			failed[net] += c.failed / float64(len(cells))
-			for _, class := range c.classes {
-				if !slices.Contains(classes, class) {
-					classes = append(classes, class)
-				}
+		n := min(len(t.failed), len(u.failed))
+		tcp, unix = append(tcp, t.failed[:n]...), append(unix, u.failed[:n]...)
+		for _, class := range append(slices.Clone(t.classes), u.classes...) {
+			if !slices.Contains(classes, class) {
+				classes = append(classes, class)
 			}
 		}
 	}
-	about := fmt.Sprintf("with 1,000 connecting at once and a queue of 128, %.1f %% of the attempts by unix and %.1f %% of those by TCP failed", 100*failed["unix"], 100*failed["tcp"])
-	slices.Sort(classes)
-	switch {
-	case failed["unix"] > 2*failed["tcp"]:
-		return fmt.Sprintf("%s; unix fails first: %s (%s), because TCP tries again by itself and a unix socket does not wait.", text, about, strings.Join(classes, ", "))
-	case failed["tcp"] > 2*failed["unix"]:
-		return fmt.Sprintf("%s; TCP fails first: %s (%s).", text, about, strings.Join(classes, ", "))
+	if len(tcp) == 0 {
+		return text + "; which of them fails first was not measured."
 	}
-	return fmt.Sprintf("%s; the data do not decide which fails first: %s.", text, about)
+	mean := func(shares []float64) (m float64) {
+		for _, s := range shares {
+			m += s / float64(len(shares))
+		}
+		return m
+	}
+	about := fmt.Sprintf("with 1,000 connecting at once and a queue of 128, %.1f %% of the attempts by unix and %.1f %% of those by TCP failed", 100*mean(unix), 100*mean(tcp))
+	e, err := verdict.Compare(verdict.PerFork(tcp, unix), verdict.Options{})
+	if err != nil || !(e.P < 0.05) {
+		return fmt.Sprintf("%s; the data do not decide which fails first: %s.", text, about)
+	}
+	first, why := "unix", ""
+	if mean(tcp) > mean(unix) {
+		first = "TCP"
+	} else if slices.Equal(classes, []string{string(storm.Again)}) {
+		why = ": a unix socket does not wait for a place in the queue, where TCP tries again by itself"
+	}
+	slices.Sort(classes)
+	return fmt.Sprintf("%s; %s fails first: %s (%s)%s.", text, first, about, strings.Join(classes, ", "), why)
 }

@@ -41,6 +41,9 @@ func (l *lab) header(ctx context.Context) []benchfmt.Config {
 		add("warning", target.MiniredisWarning)
 	}
 	add("go", runtime.Version())
+	if l.params.Command != nil {
+		add("cmd", fmt.Sprintf("%q", l.params.Command))
+	}
 	if l.params.Fingerprint {
 		add("fingerprint", fingerprint.Line(fingerprint.Take(ctx, s)))
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
+	"golang.org/x/perf/benchfmt"
 	"golang.org/x/perf/benchmath"
 
 	"rcbench/bench/internal/fingerprint"
@@ -94,6 +95,9 @@ func (o *studyOptions) run(ctx context.Context, stdout, stderr io.Writer) error 
 		return err
 	}
 	// Flags are checked before anything is built.
+	if err := writable(o.markdown); err != nil {
+		return fmt.Errorf("%w: %w", errUsage, err)
+	}
 	for _, s := range list {
 		for i := range s.parts {
 			if _, err := o.settings(s, i, stderr); err != nil {
@@ -110,9 +114,6 @@ func (o *studyOptions) run(ctx context.Context, stdout, stderr io.Writer) error 
 	binary, err := build(ctx, folder, "bench", tree{})
 	if err != nil {
 		return err
-	}
-	if err := writable(o.markdown); err != nil {
-		return fmt.Errorf("%w: %w", errUsage, err)
 	}
 	var markdown bytes.Buffer
 	var failure error
@@ -203,6 +204,7 @@ func (o *studyOptions) measure(ctx context.Context, binary string, s study, i in
 	head := l.header(ctx)
 	if s.name == "d" && i == len(s.parts)-1 {
 		a.figures, a.none = fingerprint.Take(ctx, l.server)
+		head = append(head, benchfmt.Config{Key: "fingerprint", Value: []byte(fingerprint.Line(a.figures, a.none)), File: true})
 	}
 	if i == 0 {
 		l.report(head, list)
@@ -211,7 +213,7 @@ func (o *studyOptions) measure(ctx context.Context, binary string, s study, i in
 		}
 	}
 	for _, c := range skipped {
-		a.skip(c.Group, c.Client, c.Skip)
+		a.skip(c.Client, c.Skip)
 	}
 	if len(plan.Comparisons) == 0 {
 		return errors.New("no client can run any of its cases")
@@ -296,25 +298,24 @@ func (s study) below(a *answers) []string {
 
 // A cell is what one client did in one case.
 type cell struct {
-	ns      []float64 // per op, of each fork
-	conns   float64   // per op, by the server's count; negative if it does not tell
-	failed  float64   // share of the attempts of a storm
-	classes []string  // of these failures, the most frequent first
-	present float64   // increments of a storm that the server has
+	ns      []float64  // per op, of each fork
+	conns   float64    // per op, by the server's count; negative if it does not tell
+	failed  []float64  // share of the attempts of a storm that failed, of each fork
+	classes []string   // of these failures
+	counts  [3]float64 // acknowledged, failed and present increments of a storm
 }
 
 // answers are the figures of a study.
 type answers struct {
 	clients []string
 	cells   map[string]map[string]*cell // by case without client, and client
-	skips   map[string]map[string]string
-	notes   []string // what is missing, and why
+	notes   []string                    // what is missing, and why
 	warning string
 	figures []fingerprint.Figure
 	none    error // why there are no figures of redis-benchmark
 }
 
-func (a *answers) skip(group, client, why string) {
+func (a *answers) skip(client, why string) {
 	note := client + " has no figure where it lacks what the row needs: " + why
 	if !slices.Contains(a.notes, note) {
 		a.notes = append(a.notes, note)
@@ -329,8 +330,8 @@ func (a *answers) add(p forks.Plan, r *forks.Result) {
 		}
 	}
 	for _, skip := range r.Skips {
-		group, client, _ := strings.Cut(skip.Case, "/client=")
-		a.skip(group, client, skip.Why)
+		_, client, _ := strings.Cut(skip.Case, "/client=")
+		a.skip(client, skip.Why)
 	}
 	for _, f := range r.Failures {
 		a.notes = append(a.notes, "Failed: "+where(p, f)+f.Error())
@@ -364,8 +365,10 @@ func (c *cell) add(sum forks.Sum) {
 	}
 	c.conns = mean(c.conns, conns)
 	if attempts := values["acknowledged/op"] + values["failed/op"]; attempts > 0 {
-		c.failed = mean(c.failed, values["failed/op"]/attempts)
-		c.present = mean(c.present, values["present/op"])
+		c.failed = append(c.failed, values["failed/op"]/attempts)
+		for i, unit := range []string{"acknowledged/op", "failed/op", "present/op"} {
+			c.counts[i] = mean(c.counts[i], values[unit])
+		}
 		for _, class := range failureClasses {
 			if values[class+"/op"] > 0 && !slices.Contains(c.classes, class) {
 				c.classes = append(c.classes, class)
@@ -391,8 +394,12 @@ func (a *answers) text(row studyRow, client string) string {
 	if half := (s.Hi - s.Lo) / 2 / s.Center; !math.IsInf(half, 0) && !math.IsNaN(half) {
 		text += fmt.Sprintf(" ±%.0f%%", 100*half)
 	}
-	if c.failed > 0 {
-		text += fmt.Sprintf(" (%.1f%% failed: %s)", 100*c.failed, strings.Join(c.classes, ", "))
+	if c.failed != nil {
+		text += fmt.Sprintf(" (%.0f/%.0f/%.0f", c.counts[0], c.counts[1], c.counts[2])
+		if len(c.classes) > 0 {
+			text += " " + strings.Join(c.classes, ", ")
+		}
+		text += ")"
 	}
 	return text
 }

@@ -43,7 +43,7 @@ type part struct {
 // interval.
 var studies = []study{{
 	name: "a", answer: sharedWins,
-	parts: []part{{"Get", "-conns=own,shared,pool", 4, 0.2}},
+	parts: []part{{"Get|GetAsync", "-conns=own,shared,pool", 4, 0.2}},
 }, {
 	name: "b", answer: pconnectKept,
 	parts: []part{
@@ -67,7 +67,7 @@ var studies = []study{{
 	},
 }}
 
-// readStudy adds to a study what its file has. The file is CSV after a comment
+// read adds to a study what its file has. The file is CSV after a comment
 // with the title:
 //
 //	row,unit,case,ops,<what was recorded>...

@@ -90,6 +90,9 @@ func parse(text []byte) ([]Figure, error) {
 		if len(rec) < 2 {
 			return nil, fmt.Errorf("line %d has %d fields, want at least 2", i+1, len(rec))
 		}
+		if strings.Contains(rec[0], "needed to benchmark") {
+			continue // it fills the list of the tests after it
+		}
 		v, err := strconv.ParseFloat(rec[1], 64)
 		if err != nil {
 			if i == 0 {

@@ -3,6 +3,8 @@ package fingerprint
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,7 +14,7 @@ import (
 func TestParse(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"Redis 7", "\"test\",\"rps\",\"avg_latency_ms\"\n\"PING_INLINE\",\"83333.34\",\"0.3\"\n\"PING_MBULK\",\"80000.00\",\"0.3\"\n" +
-			"\"LRANGE_100 (first 100 elements)\",\"30000.00\",\"0.9\"\n\"MSET (10 keys)\",\"1.5\",\"1\"\n",
+			"\"LPUSH (needed to benchmark LRANGE)\",\"1\",\"1\"\n\"LRANGE_100 (first 100 elements)\",\"30000.00\",\"0.9\"\n\"MSET (10 keys)\",\"1.5\",\"1\"\n",
 			"PING_INLINE=83333/s PING_BULK=80000/s LRANGE_100=30000/s MSET=2/s"},
 		{"Redis 5", "\"SET\",\"66666.66\"\n\"GET\",\"70000.00\"\n", "SET=66667/s GET=70000/s"},
 		{"nothing", "", "no figures in its output"},
@@ -53,6 +55,20 @@ func TestWhereNoneIsTaken(t *testing.T) {
 		if !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("error %v, want one with %q", err, tt.want)
 		}
+	}
+}
+
+// TestTakeRunsTheProgram, with the server's address and its own defaults.
+func TestTakeRunsTheProgram(t *testing.T) {
+	dir := t.TempDir()
+	script := "#!/bin/sh\necho \"\\\"$*\\\",\\\"7\\\"\"\n"
+	if err := os.WriteFile(filepath.Join(dir, program), []byte(script), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir)
+	figures, err := Take(context.Background(), host{cfg: adapters.Config{Addr: "127.0.0.1:7"}})
+	if err != nil || len(figures) != 1 || figures[0].Test != "-h 127.0.0.1 -p 7 -c 50 -d 3 -n 20000 --csv" || figures[0].PerSecond != 7 {
+		t.Errorf("%v, %v; want the arguments and 7 a second", figures, err)
 	}
 }
 

@@ -3,6 +3,7 @@ package forks
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -86,17 +87,7 @@ func (s Sum) Metrics() []Metric {
 	add("B/op", func(t Slice) int64 { return t.Bytes })
 	add("allocs/op", func(t Slice) int64 { return t.Mallocs })
 	add("client-cpu-ns/op", func(t Slice) int64 { return t.CPU.Nanoseconds() })
-	for _, own := range s.Turns[0].Metrics {
-		sum, n := 0.0, 0
-		for _, t := range s.Turns {
-			for _, o := range t.Metrics {
-				if o.Unit == own.Unit {
-					sum, n = sum+o.Value, n+1
-				}
-			}
-		}
-		m = append(m, Metric{Value: sum / float64(n), Unit: own.Unit})
-	}
+	m = append(m, s.own()...)
 	if !s.Verified {
 		return m
 	}
@@ -105,4 +96,28 @@ func (s Sum) Metrics() []Metric {
 	add("conns/op", func(t Slice) int64 { return t.Server.Connections })
 	add("errs/op", func(t Slice) int64 { return t.Server.Errors })
 	return m
+}
+
+// own are the workload's own figures: the mean of the turns that have them, and
+// of a maximum the maximum. A percentile is thus the mean of the turns', which
+// is not that of all of them together.
+func (s Sum) own() []Metric {
+	var list []Metric
+	turns := map[string]float64{}
+	for _, t := range s.Turns {
+		for _, o := range t.Metrics {
+			i := slices.IndexFunc(list, func(m Metric) bool { return m.Unit == o.Unit })
+			if i < 0 {
+				i = len(list)
+				list = append(list, Metric{Unit: o.Unit})
+			}
+			turns[o.Unit]++
+			if strings.HasPrefix(o.Unit, "max-") {
+				list[i].Value = max(list[i].Value, o.Value)
+			} else {
+				list[i].Value += (o.Value - list[i].Value) / turns[o.Unit]
+			}
+		}
+	}
+	return list
 }

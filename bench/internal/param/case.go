@@ -15,7 +15,6 @@ package param
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -63,12 +62,14 @@ type Case struct {
 	Command    []string // the user's own
 	Pool       int      // connections of conn=pool; 0 is one for each goroutine
 	Keyspace   int
-	DB         int
-	Setup      adapters.Setup
-	Proto      int    // RESP version; 0 is the client's default
-	Auth       string // "" or "password"
-	Backlog    int    // of the server's listeners; 0 is the default
-	Driver     adapters.Driver
+
+	KeyspaceAsked bool // the keyspace is the user's choice
+	DB            int
+	Setup         adapters.Setup
+	Proto         int    // RESP version; 0 is the client's default
+	Auth          string // "" or "password"
+	Backlog       int    // of the server's listeners; 0 is the default
+	Driver        adapters.Driver
 
 	family *Family
 }
@@ -89,10 +90,6 @@ func (c Case) Conns() int {
 	}
 	return 0
 }
-
-// OwnKeyspace reports whether the keyspace is one that the workload varies by
-// default.
-func (c Case) OwnKeyspace() bool { return slices.Contains(c.family.Keyspaces, c.Keyspace) }
 
 // Name is the name of the case below Benchmark<Family>/.
 func (c Case) Name() string {
@@ -120,7 +117,7 @@ func (c Case) Name() string {
 		add(true, "cmd", word(c.Command[0]))
 	}
 	add(c.Pool != 0, "pool", strconv.Itoa(c.Pool))
-	add(f.Keyspaces != nil || c.Keyspace != DefaultKeyspace, "keyspace", strconv.Itoa(c.Keyspace))
+	add(len(f.Keyspaces) > 1 || c.Keyspace != DefaultKeyspace, "keyspace", strconv.Itoa(c.Keyspace))
 	add(c.DB != 0, "db", strconv.Itoa(c.DB))
 	add(c.Conn == Fresh || c.Setup != adapters.Lean, "setup", string(c.Setup))
 	add(c.Proto != 0, "proto", strconv.Itoa(c.Proto))

@@ -56,7 +56,7 @@ func TestKeyIsInTheNameWhenItTellsSomething(t *testing.T) {
 		{"keyspace", reads, []string{"-keyspace=1000"}, ""},
 		{"keyspace", reads, []string{"-keyspace=1"}, "1"},
 
-		{"keyspace", mixes, nil, "1"},
+		{"keyspace", mixes, []string{"-keyspace=1"}, "1"},
 		{"keyspace", mixes, []string{"-keyspace=1000"}, "1000"},
 
 		{"how", fills, []string{"-how=multi"}, "multi"},

@@ -22,10 +22,10 @@ type Family struct {
 	Members    []int    // fields, members or elements that an op writes or reads
 	Reads      []int    // per cent of the commands that read
 	Dists      []string // how reads and writes are spread over the keyspace
-	Keyspaces  []int    // nil: has the flag's default and does not vary it
+	Keyspaces  []int    // numbers of keys that commands are spread over
 	Procs      []int    // processes
 	Connects   []int    // connections that a worker makes in an op, one after another
-	DB         int      // database where the user does not say
+	DB         int      // database where the user does not say, on a server of ours
 	Async      bool     // needs adapters.CapAsync
 	Command    bool     // sends the user's own command; has no case without one
 
@@ -41,7 +41,7 @@ func (f *Family) Cases(flags *Flags) []Case {
 	if f.Command && flags.Command == nil {
 		return nil
 	}
-	cases := []Case{{family: f, Auth: flags.Auth, Backlog: flags.Backlog}}
+	cases := []Case{{family: f, Auth: flags.Auth, Backlog: flags.Backlog, KeyspaceAsked: flags.keyspaces != nil}}
 	if f.Command {
 		cases[0].Command = flags.Command
 	}
@@ -64,8 +64,8 @@ func (f *Family) Cases(flags *Flags) []Case {
 		}
 		return flags.pools
 	}, func(c *Case, v int) { c.Pool = v })
-	cases = expand(cases, or(flags.keyspaces, or(f.Keyspaces, []int{DefaultKeyspace})), func(c *Case, v int) { c.Keyspace = v })
-	cases = expand(cases, or(flags.dbs, []int{f.DB}), func(c *Case, v int) { c.DB = v })
+	cases = expand(cases, varied(flags.keyspaces, f.Keyspaces, DefaultKeyspace), func(c *Case, v int) { c.Keyspace = v })
+	cases = expand(cases, flags.dbsOf(f.DB), func(c *Case, v int) { c.DB = v })
 	cases = expandEach(cases, func(c Case) []adapters.Setup {
 		switch {
 		case len(flags.setups) > 0:
@@ -95,6 +95,7 @@ func (f *Family) Ignores(flags *Flags) []string {
 	add("members", flags.members != nil, f.Members != nil)
 	add("reads", flags.reads != nil, f.Reads != nil)
 	add("dist", flags.dists != nil, f.Dists != nil)
+	add("keyspace", flags.keyspaces != nil, f.Keyspaces != nil)
 	add("procs", flags.procs != nil, f.Procs != nil)
 	add("connects", flags.connects != nil, f.Connects != nil)
 	add("cmd", flags.Command != nil, f.Command)

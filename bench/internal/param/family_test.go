@@ -74,6 +74,7 @@ func TestMatrix(t *testing.T) {
 		{"pool without conn=pool", reads, []string{"-conns=own,shared,fresh", "-pool=5"}, pool, []any{0}, 3 * 2 * 2},
 		{"keyspace by default", reads, nil, keyspace, []any{1000}, 4 * 2 * 2},
 		{"keyspace", reads, []string{"-keyspace=3"}, keyspace, []any{3}, 4 * 2 * 2},
+		{"keyspaces of a family without", connects, []string{"-keyspace=3,4"}, keyspace, []any{1000}, 2 * 2 * 2 * 2},
 		{"auth", reads, []string{"-auth=password"}, auth, []any{"password"}, 4 * 2 * 2},
 		{"clients by default", reads, nil, client, []any{"goredis", "redigo"}, 4 * 2 * 2},
 		{"clients, in the order of the list of drivers", reads, []string{"-clients=redigo,goredis"}, client, []any{"goredis", "redigo"}, 4 * 2 * 2},

@@ -51,6 +51,7 @@ type Flags struct {
 	dbs        []int
 
 	available []string // networks of the server; nil is not known
+	foreign   bool     // the server is somebody else's
 
 	raw map[string]*string
 	int struct{ pool, db, backlog int }
@@ -79,7 +80,7 @@ func Register(fs *flag.FlagSet) *Flags {
 	text("reads", "", "per cent of the commands of Mixed that read, 0 to 100 (default 80)")
 	text("dist", "", "how Mixed chooses keys: uniform, zipf (default both)")
 	text("procs", "", "processes of Storm (default 1,100)")
-	text("connects", "", "connections that each goroutine of Storm makes in turn (default 100)")
+	text("connects", "", "connections that each goroutine of Storm makes in turn (default 10)")
 	text("cmd", "", "command of Custom, such as 'ZADD board __rand__ __key__'; also __data__, a value")
 	text("keyspace", "", "numbers of keys that commands are spread over (default 1000; Mixed: 1,100000)")
 	fs.BoolVar(&f.Fingerprint, "fingerprint", false,
@@ -163,7 +164,8 @@ func (f *Flags) Resolve(known []adapters.Driver) error {
 
 // Limit says which networks the server has: where the user did not choose, a
 // family keeps to those, and takes the first if it has none of them by default.
-func (f *Flags) Limit(nets []string) { f.available = nets }
+// On a server that is foreign, every family keeps to the database of the URL.
+func (f *Flags) Limit(nets []string, foreign bool) { f.available, f.foreign = nets, foreign }
 
 // netsOf are the networks of a family with these defaults.
 func (f *Flags) netsOf(defaults []string) []string {
@@ -174,6 +176,14 @@ func (f *Flags) netsOf(defaults []string) []string {
 		return both
 	}
 	return f.available[:1]
+}
+
+// dbsOf are the databases of a family with this default.
+func (f *Flags) dbsOf(own int) []int {
+	if f.foreign {
+		own = 0 // that of the URL
+	}
+	return or(f.dbs, []int{own})
 }
 
 // TLS says whether any case may want net=tls.
@@ -253,6 +263,9 @@ func (f *Flags) Password() string {
 func (f *Flags) Fits(server interface{ Guest() bool }) error {
 	if f.Auth != "" && server.Guest() {
 		return errors.New("-auth=password is for a server that is started; that of a URL is in the URL")
+	}
+	if f.dbs != nil && server.Guest() {
+		return errors.New("-db is for a server that is started; that of a URL is in the URL")
 	}
 	if f.Backlog != 0 && server.Guest() {
 		return errors.New("-backlog is for a server that is started; that of a URL has its own")

@@ -76,6 +76,19 @@ func checkError(t *testing.T, err error, want []string) {
 	}
 }
 
+// TestDatabaseOfAForeignServer is that of the URL, whatever a family would have.
+func TestDatabaseOfAForeignServer(t *testing.T) {
+	for _, foreign := range []bool{false, true} {
+		f := resolve(t)
+		f.Limit([]string{"tcp", "unix"}, foreign)
+		for _, c := range fills.Cases(f) {
+			if want := map[bool]int{false: 254, true: 0}[foreign]; c.DB != want {
+				t.Errorf("foreign %v: database %d, want %d", foreign, c.DB, want)
+			}
+		}
+	}
+}
+
 // TestAllFaultsAtOnce: nobody corrects a command line one error at a time.
 func TestAllFaultsAtOnce(t *testing.T) {
 	_, err := parse("-clients=a", "-conns=b", "-nets=c", "-goroutines=d", "-loops=e", "-depths=f", "-values=g",
@@ -142,7 +155,7 @@ func TestLimitKeepsToTheNetworksOfTheServer(t *testing.T) {
 		{[]string{"-nets=unix"}, []string{"tcp"}, "unix"}, // asked for, so it fails aloud
 	} {
 		f := resolve(t, append([]string{"-clients=" + known[0].Name()}, tt.args...)...)
-		f.Limit(tt.available)
+		f.Limit(tt.available, false)
 		var nets []string
 		for _, c := range family.Cases(f) {
 			nets = append(nets, c.Net)

@@ -41,6 +41,7 @@ var (
 		Nets:        []string{"tcp"},
 		Goroutines:  []int{100},
 		Values:      []param.Size{param.DefaultValue},
+		Keyspaces:   []int{param.DefaultKeyspace},
 		Loops:       []int{1, 10},
 		FreshSetups: []adapters.Setup{adapters.Stock},
 	}
@@ -50,6 +51,7 @@ var (
 		Nets:       []string{"tcp"},
 		Goroutines: []int{100},
 		Values:     []param.Size{param.DefaultValue},
+		Keyspaces:  []int{param.DefaultKeyspace},
 		Depths:     []int{1, 10, 100},
 	}
 	connects = &param.Family{
@@ -91,7 +93,7 @@ var (
 		Goroutines: []int{100},
 		Reads:      []int{80},
 		Dists:      []string{param.Uniform, param.Zipf},
-		Keyspaces:  []int{1},
+		Keyspaces:  []int{1, 100000},
 	}
 	storms = &param.Family{
 		Name:        "Storm",

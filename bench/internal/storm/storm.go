@@ -46,7 +46,7 @@ type Plan struct {
 	ServerName string
 	CA         string
 
-	Stall time.Duration // after which a storm in which no process ends is given up
+	Stall time.Duration // after which a storm, or the start of the processes, is given up
 }
 
 // Attempts is how many connections a storm tries to make.
@@ -131,8 +131,8 @@ type process struct {
 // env makes Main take the part of a process of a storm.
 const env = "RCBENCH_STORM"
 
-// order tells a process when to begin.
-type order struct{ Start int64 }
+// order tells a process to get ready, with Start 0, or when to begin.
+type order struct{ Start int64 } // ns since 1970
 
 // Start starts the processes; each has made one connection when it returns, so
 // that it has no part of the program still to load. After an error none is
@@ -168,35 +168,60 @@ func Start(ctx context.Context, p Plan) (*Storm, error) {
 			return nil, s.fail(len(s.procs)-1, err)
 		}
 	}
-	stop := context.AfterFunc(ctx, s.Kill)
-	defer stop()
-	if _, err := s.gather(); err != nil {
+	if _, err := s.await(ctx); err != nil {
 		s.Close()
 		return nil, err
 	}
 	return s, nil
 }
 
-// Run lets one storm loose and returns what all processes saw. It gives up when
-// ctx is done, after which the Storm can only be closed.
-func (s *Storm) Run(ctx context.Context) (*Report, error) {
+// await gathers a report of each process, for as long as ctx and Stall allow.
+func (s *Storm) await(ctx context.Context) (*Report, error) {
+	limited, cancel := ctx, func() {}
 	if s.Stall > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, s.Stall)
-		defer cancel()
+		limited, cancel = context.WithTimeout(ctx, s.Stall)
 	}
-	stop := context.AfterFunc(ctx, s.Kill)
+	defer cancel()
+	stop := context.AfterFunc(limited, s.Kill)
 	defer stop()
-	start := order{Start: time.Now().Add(20*time.Millisecond + time.Duration(s.Procs)*200*time.Microsecond).UnixNano()}
+	r, err := s.gather()
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		err = fmt.Errorf("%w: %w", ctx.Err(), err)
+	case limited.Err() != nil:
+		err = fmt.Errorf("given up after %v: %w", s.Stall, err)
+	}
+	return r, err
+}
+
+// tell sends an order to every process.
+func (s *Storm) tell(o order) error {
 	for i, p := range s.procs {
-		if err := json.NewEncoder(p.in).Encode(start); err != nil {
-			return nil, s.fail(i, err)
+		if err := json.NewEncoder(p.in).Encode(o); err != nil {
+			return s.fail(i, err)
 		}
 	}
-	r, err := s.gather()
-	if err != nil && ctx.Err() != nil {
-		err = fmt.Errorf("storm: given up: %w", ctx.Err())
+	return nil
+}
+
+// Run lets one storm loose and returns what all processes saw. It gives up when
+// ctx is done, after which the Storm can only be closed. Run and Close are for
+// one goroutine.
+func (s *Storm) Run(ctx context.Context) (*Report, error) {
+	if err := s.tell(order{}); err != nil {
+		return nil, err
 	}
+	if _, err := s.await(ctx); err != nil {
+		return nil, err
+	}
+	// All have collected their garbage and wait. The moment is far enough away
+	// for the last to hear of it.
+	start := time.Now().Add(10*time.Millisecond + time.Duration(s.Procs)*100*time.Microsecond)
+	if err := s.tell(order{Start: start.UnixNano()}); err != nil {
+		return nil, err
+	}
+	r, err := s.await(ctx)
 	if err == nil && r.Acknowledged+r.Failed != s.Attempts() {
 		err = fmt.Errorf("storm: %d acknowledged and %d failed are not the %d attempts", r.Acknowledged, r.Failed, s.Attempts())
 	}
@@ -246,11 +271,9 @@ func (s *Storm) Close() {
 	for _, p := range s.procs {
 		p.in.Close()
 	}
+	timer := time.AfterFunc(5*time.Second, s.Kill)
+	defer timer.Stop()
 	for _, p := range s.procs {
-		p.wait.Do(func() {
-			timer := time.AfterFunc(5*time.Second, func() { p.cmd.Process.Kill() })
-			p.cmd.Wait()
-			timer.Stop()
-		})
+		p.wait.Do(func() { p.cmd.Wait() })
 	}
 }

@@ -133,7 +133,7 @@ func TestProcessesThatGoWrong(t *testing.T) {
 	for client, want := range map[string]string{
 		"jedis":   `unknown client "jedis"`,
 		"crashes": "boom",
-		"hangs":   "given up",
+		"hangs":   "given up after 3s",
 	} {
 		t.Run(client, func(t *testing.T) {
 			t.Parallel()

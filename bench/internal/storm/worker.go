@@ -53,41 +53,56 @@ func serve(lookup func(...string) ([]adapters.Driver, error), in io.Reader, out 
 			orders <- o
 		}
 	}()
-	if err := w.prepare(lookup); err != nil {
-		return reports.Encode(Report{Error: err.Error(), Unsupported: errors.Is(err, adapters.ErrUnsupported)})
-	}
-	if err := reports.Encode(w.empty()); err != nil {
-		return err
-	}
-	for o := range orders {
+	// during does something, unless the input ends or another order comes.
+	during := func(do func() *Report) error {
 		done := make(chan *Report, 1)
-		go func() { done <- w.run(o) }()
+		go func() { done <- do() }()
 		select {
 		case r := <-done:
-			if err := reports.Encode(r); err != nil {
-				return err
-			}
+			return reports.Encode(r)
 		case _, ok := <-orders:
 			if !ok {
-				return nil
+				return io.EOF
 			}
-			return errors.New("an order in the middle of a storm")
+			return errors.New("an order before the one before it was carried out")
 		}
 	}
-	return nil
+	err := during(func() *Report { return w.prepare(lookup) })
+	for o := range orders {
+		switch {
+		case err != nil:
+		case o.Start == 0:
+			err = during(w.ready)
+		default:
+			err = during(func() *Report { return w.run(o) })
+		}
+		if err != nil {
+			break
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return err
 }
 
 // A worker is one process.
 type worker struct {
 	Plan
 	driver adapters.Driver
+	lanes  []lane // of the next storm
+	before runtime.MemStats
 }
 
-// prepare makes one connection.
-func (w *worker) prepare(lookup func(...string) ([]adapters.Driver, error)) error {
+// prepare makes one connection. A failure that has a class is what the storm is
+// about, so that the process tries again for a while.
+func (w *worker) prepare(lookup func(...string) ([]adapters.Driver, error)) *Report {
+	fail := func(err error) *Report {
+		return &Report{Error: err.Error(), Unsupported: errors.Is(err, adapters.ErrUnsupported)}
+	}
 	drivers, err := lookup(w.Client)
 	if err != nil {
-		return err
+		return fail(err)
 	}
 	w.driver = drivers[0]
 	if w.TLS {
@@ -96,49 +111,53 @@ func (w *worker) prepare(lookup func(...string) ([]adapters.Driver, error)) erro
 	if w.TLS && w.CA != "" {
 		w.Config.TLS.RootCAs = x509.NewCertPool()
 		if !w.Config.TLS.RootCAs.AppendCertsFromPEM([]byte(w.CA)) {
-			return errors.New("unreadable root certificate")
+			return fail(errors.New("unreadable root certificate"))
 		}
 	}
-	return w.attempt()
+	const patience = 5 * time.Second
+	for start := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		var l lane
+		c, err := l.attempt(w)
+		if err == nil {
+			c.Close()
+			return w.empty()
+		}
+		if Classify(err) != Again || time.Since(start) > patience {
+			return fail(err)
+		}
+	}
 }
 
-// attempt connects, increments and closes.
-func (w *worker) attempt() error {
-	ctx := context.Background()
-	c, err := w.driver.Dial(ctx, w.Config)
+// empty is the report of a process that has not done anything.
+func (w *worker) empty() *Report {
+	b, err := newLatencies().Encode(hdrhistogram.V2CompressedEncodingCookieBase)
 	if err != nil {
-		return err
+		return &Report{Error: err.Error()}
 	}
-	if _, err := c.Incr(ctx, w.Key); err != nil {
-		c.Close()
-		return err
-	}
-	return c.Close()
+	return &Report{Latency: b, First: time.Now().UnixNano()}
 }
 
-// empty is the report of a process that has not done anything yet.
-func (w *worker) empty() Report {
-	b, _ := newLatencies().Encode(hdrhistogram.V2CompressedEncodingCookieBase)
-	return Report{Latency: b, First: time.Now().UnixNano()}
+// ready makes and collects what the storm would otherwise have to.
+func (w *worker) ready() *Report {
+	w.lanes = make([]lane, w.Goroutines)
+	for i := range w.lanes {
+		w.lanes[i] = lane{latencies: newLatencies(), classes: map[Class]int64{}}
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&w.before)
+	return w.empty()
 }
 
 // run takes part in one storm.
 func (w *worker) run(o order) *Report {
-	lanes := make([]lane, w.Goroutines)
-	for i := range lanes {
-		lanes[i] = lane{latencies: newLatencies(), classes: map[Class]int64{}}
-	}
 	var gate, all sync.WaitGroup
 	gate.Add(1)
-	for i := range lanes {
+	for i := range w.lanes {
 		all.Go(func() {
 			gate.Wait()
-			lanes[i].run(w)
+			w.lanes[i].run(w)
 		})
 	}
-	runtime.GC()
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
 	time.Sleep(time.Until(time.Unix(0, o.Start)))
 	cpu := meter.ProcessCPU()
 	r := &Report{First: time.Now().UnixNano(), Classes: map[Class]int64{}, latencies: newLatencies()}
@@ -146,11 +165,12 @@ func (w *worker) run(o order) *Report {
 	all.Wait()
 	r.Last = time.Now().UnixNano()
 	r.CPU = meter.ProcessCPU() - cpu
+	var after runtime.MemStats
 	runtime.ReadMemStats(&after)
-	r.Bytes, r.Mallocs = int64(after.TotalAlloc-before.TotalAlloc), int64(after.Mallocs-before.Mallocs)
+	r.Bytes, r.Mallocs = int64(after.TotalAlloc-w.before.TotalAlloc), int64(after.Mallocs-w.before.Mallocs)
 	r.Peak = meter.PeakMemory()
-	for i := range lanes {
-		lanes[i].report(r)
+	for i := range w.lanes {
+		w.lanes[i].report(r)
 	}
 	var err error
 	if r.Latency, err = r.latencies.Encode(hdrhistogram.V2CompressedEncodingCookieBase); err != nil {
@@ -165,24 +185,48 @@ type lane struct {
 	acknowledged int64
 	classes      map[Class]int64
 	example      string
+	last         int64  // reply to INCR
+	wrong        string // a reply that cannot be
 }
 
+// run makes the lane's connections, one after another. The time of an attempt
+// ends with the reply; closing comes after it, and what is acknowledged is so
+// whether or not closing succeeds.
 func (l *lane) run(w *worker) {
-	last := time.Now()
 	for range w.Connects {
-		err := w.attempt()
-		now := time.Now()
+		start := time.Now()
+		c, err := l.attempt(w)
+		took := time.Since(start)
 		if err == nil {
 			l.acknowledged++
-			l.latencies.RecordValue(min(now.Sub(last).Nanoseconds(), l.latencies.HighestTrackableValue()))
-		} else {
-			class := Classify(err)
-			if l.classes[class]++; l.example == "" || class == Other {
-				l.example = err.Error()
-			}
+			l.latencies.RecordValue(min(took.Nanoseconds(), l.latencies.HighestTrackableValue()))
+			c.Close()
+			continue
 		}
-		last = now
+		class := Classify(err)
+		if l.classes[class]++; l.example == "" || class == Other {
+			l.example = err.Error()
+		}
 	}
+}
+
+// attempt connects and increments. The caller closes the connection.
+func (l *lane) attempt(w *worker) (adapters.Client, error) {
+	ctx := context.Background()
+	c, err := w.driver.Dial(ctx, w.Config)
+	if err != nil {
+		return nil, err
+	}
+	n, err := c.Incr(ctx, w.Key)
+	if err == nil && n <= l.last {
+		l.wrong = fmt.Sprintf("INCR %s: %d, after %d before", w.Key, n, l.last)
+	}
+	if err != nil {
+		c.Close()
+		return nil, err
+	}
+	l.last = n
+	return c, nil
 }
 
 func (l *lane) report(r *Report) {
@@ -194,5 +238,8 @@ func (l *lane) report(r *Report) {
 	}
 	if l.example != "" {
 		r.Example = l.example
+	}
+	if l.wrong != "" {
+		r.Error = l.wrong
 	}
 }

@@ -115,12 +115,12 @@ func TestEveryWorkloadRunsAgainAndAgain(t *testing.T) {
 		t.Run(server, func(t *testing.T) {
 			t.Parallel()
 			own := []string{"-procs=2", "-connects=2", "-goroutines=2", "-keys=3", "-members=5", "-keyspace=7", "-loops=2", "-depths=2", "-cmd=GET __key__"}
-			stdout, stderr, code := suite(t, nil, append(own, "-test.bench=.", "-test.benchtime=3x", "-test.count=2", "-clients=resp,goredis,rueidis", "-setup=lean", "-target="+server)...)
+			stdout, stderr, code := suite(t, nil, append(own, "-test.bench=.", "-test.benchtime=3x", "-test.count=2", "-clients=resp,goredis", "-setup=lean", "-target="+server)...)
 			if code != 0 {
 				t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
 			}
 			lines, skips := read(t, stdout)
-			flags := parsed(t, append(own, "-clients=resp,goredis,rueidis", "-setup=lean")...)
+			flags := parsed(t, append(own, "-clients=resp,goredis", "-setup=lean")...)
 			for _, w := range families {
 				for _, c := range w.Cases(flags) {
 					name := w.full(c)

@@ -94,6 +94,9 @@ func lockFolder(path string) (*Folder, error) {
 // File is the path of name in the folder.
 func (f *Folder) File(name string) string { return filepath.Join(f.Path, name) }
 
+// Ours reports whether a path has the name of a Folder.
+func Ours(path string) bool { return strings.HasPrefix(filepath.Base(path), folderPrefix) }
+
 // Remove removes the folder, and gives up the lock after it.
 func (f *Folder) Remove() error {
 	err := os.RemoveAll(f.Path)

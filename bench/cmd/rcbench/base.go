@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,7 +25,7 @@ type base struct {
 // takes away again.
 func checkout(ctx context.Context, folder *tempdir.Folder, rev string) (b base, remove func(), err error) {
 	here := tree{}
-	if _, err := here.run(ctx, "git", "worktree", "prune"); err != nil { // what a killed run left
+	if err := here.prune(ctx); err != nil {
 		return b, nil, err
 	}
 	commit, err := here.run(ctx, "git", "rev-parse", "--verify", "--quiet", "--end-of-options", rev+"^{commit}")
@@ -32,10 +33,17 @@ func checkout(ctx context.Context, folder *tempdir.Folder, rev string) (b base, 
 		return b, nil, fmt.Errorf("-base: %q is no commit of this repository", rev)
 	}
 	dir := folder.File("base")
-	if _, err := here.run(ctx, "git", "worktree", "add", "--detach", dir, commit); err != nil {
+	// Not to be interrupted: a worktree of which git was killed is locked, and
+	// stays in the list.
+	remove = func() { here.run(context.WithoutCancel(ctx), "git", "worktree", "remove", "--force", dir) }
+	if _, err := here.run(context.WithoutCancel(ctx), "git", "worktree", "add", "--detach", dir, commit); err != nil {
+		remove()
 		return b, nil, fmt.Errorf("-base %s: %w", rev, err)
 	}
-	remove = func() { here.run(context.WithoutCancel(ctx), "git", "worktree", "remove", "--force", dir) }
+	if ctx.Err() != nil {
+		remove()
+		return b, nil, ctx.Err()
+	}
 	prefix, err := here.run(ctx, "git", "rev-parse", "--show-prefix")
 	if err == nil {
 		b = base{tree: tree{dir: filepath.Join(dir, prefix)}, what: fmt.Sprintf("%s (%.10s)", rev, commit)}
@@ -48,6 +56,26 @@ func checkout(ctx context.Context, folder *tempdir.Folder, rev string) (b base, 
 		return b, nil, err
 	}
 	return b, remove, nil
+}
+
+// prune takes away the worktrees of runs that were killed: their folders are
+// gone by now. One that was killed with git at work on it is locked.
+func (t tree) prune(ctx context.Context) error {
+	list, err := t.run(ctx, "git", "worktree", "list", "--porcelain")
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(list) {
+		path, ok := strings.CutPrefix(strings.TrimSpace(line), "worktree ")
+		if !ok || !tempdir.Ours(filepath.Dir(path)) {
+			continue
+		}
+		if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+			t.run(ctx, "git", "worktree", "unlock", path) // an error says that it is not locked
+		}
+	}
+	_, err = t.run(ctx, "git", "worktree", "prune")
+	return err
 }
 
 // withModules makes a base of this commit with other versions of modules: a

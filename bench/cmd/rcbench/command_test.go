@@ -291,6 +291,32 @@ func TestDiffOfWhatIsNotThere(t *testing.T) {
 	}
 }
 
+// TestWorktreesOfKilledRunsArePruned: also one that git was killed over, which
+// is locked; but no other that happens to be locked.
+func TestWorktreesOfKilledRunsArePruned(t *testing.T) {
+	dir := t.TempDir()
+	git(t, dir, "init", "--quiet")
+	git(t, dir, "commit", "--quiet", "--allow-empty", "--message=one")
+	tmp := t.TempDir()
+	for _, name := range []string{"rcbench-1/base", "rcbench-2/base", "other/base"} {
+		git(t, dir, "worktree", "add", "--quiet", "--detach", filepath.Join(tmp, name))
+	}
+	git(t, dir, "worktree", "lock", filepath.Join(tmp, "rcbench-1/base"))
+	git(t, dir, "worktree", "lock", filepath.Join(tmp, "other/base"))
+	for _, name := range []string{"rcbench-1", "rcbench-2", "other"} {
+		if err := os.RemoveAll(filepath.Join(tmp, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := (tree{dir: dir}).prune(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("git", "-C", dir, "worktree", "list").Output()
+	if err != nil || strings.Contains(string(out), "rcbench-") || !strings.Contains(string(out), "other/base") {
+		t.Errorf("%v, left:\n%s", err, out)
+	}
+}
+
 func TestAAFindsWhatIsInjected(t *testing.T) {
 	args := quick(t, "aa", "-n=2", "-bench=^BenchmarkGet$/conn=own", "-clients=resp", "-inject=300%")
 	stdout, stderr, code := invoke(t, args...)

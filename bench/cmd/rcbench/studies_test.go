@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"rcbench/bench/internal/fingerprint"
 	"rcbench/internal/tempdir"
@@ -26,7 +27,7 @@ func TestEveryRowOfAStudyHasItsCase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &studyOptions{budget: 1, target: "miniredis", output: t.TempDir()}
+	o := &studyOptions{budget: time.Minute, target: "miniredis", output: t.TempDir()}
 	for _, s := range studies {
 		s, err := s.read(root)
 		if err != nil {

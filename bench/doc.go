@@ -3,7 +3,7 @@
 //
 // To compare clients on the server that is found on PATH:
 //
-//	go test ./bench -bench=Get/conn=own -clients=goredis,redigo -count=6 | tee new.txt
+//	go test ./bench -bench='^BenchmarkGet$/conn=own' -clients=goredis,redigo -count=6 | tee new.txt
 //	go tool benchstat -col /client new.txt
 //
 // The flow of a run is one way: flags -> cases (internal/param) -> server

@@ -20,7 +20,7 @@ var brief = []struct{ from, to string }{
 	{`^make bench$`, "make bench BUDGET=2s FORKS=1"},
 	{`-count=6`, "-count=1 -benchtime=1x"},
 	{`BUDGET=2m`, "BUDGET=2s"},
-	{`^make studies$`, "make studies ARGS='-only=c -budget=5s -clients=resp,redigo'"},
+	{`^make studies$`, "make studies ARGS='-only=c -budget 5s -clients=resp,redigo'"},
 	{`-n 20`, "-n 2 -budget 2s"},
 	{`-budget=\w+`, "-budget=2s -forks=1"},
 }

@@ -41,7 +41,7 @@ type Plan struct {
 	// Config is how to connect, but for its TLS, which does not go through a
 	// pipe: that is TLS, with a certificate for ServerName that CA (PEM; empty
 	// for the system's) vouches for.
-	Config     adapters.Config
+	Config     adapters.Config `json:"-"`
 	TLS        bool
 	ServerName string
 	CA         string
@@ -128,6 +128,31 @@ type process struct {
 	wait    sync.Once
 }
 
+// A message is a Plan on its way to a process.
+type message struct {
+	Plan
+	Network, Addr, Username, Password string
+	DB, Protocol                      int
+	Setup                             adapters.Setup
+	Lazy                              bool
+	DialTimeout, IOTimeout            time.Duration
+}
+
+func wire(p Plan) message {
+	c := p.Config
+	return message{p, c.Network, c.Addr, c.Username, c.Password, c.DB, c.Protocol, c.Setup, c.Lazy, c.DialTimeout, c.IOTimeout}
+}
+
+// plan is the Plan of a message.
+func (m message) plan() Plan {
+	p := m.Plan
+	p.Config = adapters.Config{
+		Network: m.Network, Addr: m.Addr, Username: m.Username, Password: m.Password, DB: m.DB,
+		Protocol: m.Protocol, Setup: m.Setup, Lazy: m.Lazy, DialTimeout: m.DialTimeout, IOTimeout: m.IOTimeout,
+	}
+	return p
+}
+
 // env makes Main take the part of a process of a storm.
 const env = "RCBENCH_STORM"
 
@@ -143,7 +168,7 @@ func Start(ctx context.Context, p Plan) (*Storm, error) {
 		return nil, err
 	}
 	s := &Storm{Plan: p}
-	plan, err := json.Marshal(p)
+	plan, err := json.Marshal(wire(p))
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"strings"
 	"syscall"
 	"testing"
@@ -158,6 +159,13 @@ func TestCancelledStormEnds(t *testing.T) {
 	defer cancel()
 	if _, err := s.Run(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v, want that of the context", err)
+	}
+}
+
+// TestConfigArrivesWhole: a new field of Config must not be left behind.
+func TestConfigArrivesWhole(t *testing.T) {
+	if n := reflect.TypeFor[adapters.Config]().NumField(); n != 11 {
+		t.Errorf("adapters.Config has %d fields; a message carries 10, and TLS by itself", n)
 	}
 }
 

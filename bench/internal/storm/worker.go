@@ -38,10 +38,11 @@ func Main(lookup func(names ...string) ([]adapters.Driver, error)) {
 // ends the process: whoever wanted its report is gone.
 func serve(lookup func(...string) ([]adapters.Driver, error), in io.Reader, out io.Writer) error {
 	requests, reports := json.NewDecoder(in), json.NewEncoder(out)
-	var w worker
-	if err := requests.Decode(&w.Plan); err != nil {
+	var m message
+	if err := requests.Decode(&m); err != nil {
 		return err
 	}
+	w := worker{Plan: m.plan()}
 	orders := make(chan order)
 	go func() {
 		defer close(orders)

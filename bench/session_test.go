@@ -474,8 +474,10 @@ func (s *session) stallLimit() time.Duration {
 	)
 	claim, commands := s.claim(1)
 	seconds := float64(commands)/commandsPerSecond + float64(claim.Conns)/connsPerSecond + float64(commands)*float64(s.Value)/bytesPerSecond
-	if s.workload.crowd == nil { // whose op is that of all workers
+	if s.workload.crowd == nil {
 		seconds *= float64(s.Goroutines)
+	} else { // its op is that of all workers, and its processes have to start
+		seconds += float64(s.Procs)
 	}
 	return drive.StallLimit + time.Duration(seconds*float64(time.Second))
 }

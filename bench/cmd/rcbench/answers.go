@@ -183,7 +183,7 @@ func waysToFill(a *answers) string {
 // first?
 func failsFirst(a *answers) string {
 	group := func(net, rest string) string { return "BenchmarkStorm/conn=fresh/net=" + net + rest }
-	const calm, full = "/goroutines=10/procs=10/connects=10/setup=stock", "/goroutines=100/procs=10/connects=2/setup=stock/backlog=128"
+	const calm, full = "/goroutines=10/procs=10/connects=10/setup=stock", "/goroutines=100/procs=10/connects=1/setup=stock/backlog=128"
 	text := fmt.Sprintf("Connecting by unix socket instead of TCP %v", a.contrast(group("tcp", calm), group("unix", calm)))
 	var tcp, unix []float64 // shares of the attempts that failed, of each client and fork
 	var classes []string

@@ -4,7 +4,7 @@
 //	rcbench run [-budget 3m] [-bench regexp] [bench flags]
 //	rcbench diff -base REV | -base-mod MODULE@VERSION [-gate 5%]
 //	rcbench aa [-n 20] [-inject 3%]
-//	rcbench studies [-budget 7m]
+//	rcbench studies [-budget 5m]
 //
 // It compiles the benchmarks of this module, starts one server, and lets one
 // process a client take turns of a few milliseconds, in many forks: see the

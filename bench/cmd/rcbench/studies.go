@@ -38,7 +38,7 @@ type studyOptions struct {
 func studiesCommand(stdout, stderr io.Writer) *ffcli.Command {
 	o := &studyOptions{}
 	fs := newFlagSet("rcbench studies", stderr)
-	fs.DurationVar(&o.budget, "budget", 7*time.Minute, "wall time for measuring; rows whose turns take seconds may exceed it")
+	fs.DurationVar(&o.budget, "budget", 5*time.Minute, "wall time for measuring; rows whose turns take seconds may exceed it")
 	fs.StringVar(&o.only, "only", "", "studies, comma-separated: a, b, c, d, e (default all)")
 	fs.StringVar(&o.clients, "clients", "", "clients, comma-separated (default all; goredisauto in study a only, which is where it differs from goredis)")
 	fs.StringVar(&o.target, "target", "", "server, as for run")
@@ -47,7 +47,7 @@ func studiesCommand(stdout, stderr io.Writer) *ffcli.Command {
 	fs.Uint64Var(&o.seed, "seed", 0, "seed of the random orders (default drawn and printed)")
 	return &ffcli.Command{
 		Name:       "studies",
-		ShortUsage: "rcbench studies [-budget 7m] [-only a,b] [flags]",
+		ShortUsage: "rcbench studies [-budget 5m] [-only a,b] [flags]",
 		ShortHelp:  "measure what the five published studies measured, and print their tables",
 		FlagSet:    fs,
 		Exec: func(ctx context.Context, args []string) error {

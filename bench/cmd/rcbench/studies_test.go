@@ -126,7 +126,7 @@ func TestAnswers(t *testing.T) {
 		conn   = "BenchmarkConnectIncr/conn=fresh/net=tcp/goroutines=1/setup=stock"
 		incr   = "BenchmarkIncr/conn=own/net=tcp/goroutines=1"
 		calm   = "/goroutines=10/procs=10/connects=10/setup=stock"
-		full   = "/goroutines=100/procs=10/connects=2/setup=stock/backlog=128"
+		full   = "/goroutines=100/procs=10/connects=1/setup=stock/backlog=128"
 		tcp    = "BenchmarkStorm/conn=fresh/net=tcp"
 		unix   = "BenchmarkStorm/conn=fresh/net=unix"
 		fill   = "BenchmarkHashFill/conn=own/net=unix/goroutines=1/how="

@@ -43,7 +43,7 @@ type part struct {
 // interval.
 var studies = []study{{
 	name: "a", answer: sharedWins,
-	parts: []part{{"Get|GetAsync", "-conns=own,shared,pool", 4, 0.2}},
+	parts: []part{{"Get|GetAsync", "-conns=own,shared,pool", 3, 0.2}},
 }, {
 	name: "b", answer: pconnectKept,
 	parts: []part{
@@ -63,7 +63,7 @@ var studies = []study{{
 	name: "e", answer: failsFirst,
 	parts: []part{
 		{"Storm", "-procs=10 -goroutines=10 -connects=10", 5, 0.1},
-		{"Storm", "-procs=10 -goroutines=100 -connects=2 -backlog=128", 3, 0.05},
+		{"Storm", "-procs=10 -goroutines=100 -connects=1 -backlog=128", 3, 0.03},
 	},
 }}
 

@@ -24,6 +24,12 @@ type contrast struct {
 	all                             int
 }
 
+// paired compares the times of two cells over the forks that both have.
+func paired(base, arm *cell) (verdict.Estimate, error) {
+	n := min(len(base.ns), len(arm.ns))
+	return verdict.Compare(verdict.PerFork(base.ns[:n], arm.ns[:n]), verdict.Options{})
+}
+
 // contrast compares the time of case arm with that of base, for each client that
 // did both in as many forks: the processes are the same, so the forks are
 // paired. p is adjusted over the clients.
@@ -39,8 +45,7 @@ func (a *answers) contrast(base, arm string) contrast {
 		if b == nil || c == nil {
 			continue
 		}
-		n := min(len(b.ns), len(c.ns))
-		e, err := verdict.Compare(verdict.PerFork(b.ns[:n], c.ns[:n]), verdict.Options{})
+		e, err := paired(b, c)
 		if err != nil {
 			continue
 		}
@@ -145,8 +150,7 @@ func connectingCosts(a *answers) string {
 		if b == nil || c == nil {
 			continue
 		}
-		n := min(len(b.ns), len(c.ns))
-		e, err := verdict.Compare(verdict.PerFork(b.ns[:n], c.ns[:n]), verdict.Options{})
+		e, err := paired(b, c)
 		if err != nil || e.Low <= 1 || math.IsNaN(e.Low) {
 			unknown = append(unknown, client)
 			continue
@@ -171,9 +175,10 @@ func waysToFill(a *answers) string {
 	if len(a.cells[group("multi")]) == 0 || len(a.cells[group("multipipe")]) == 0 {
 		return "Nothing was measured that could tell the ways to fill a hash apart."
 	}
+	steps := a.contrast(group("multi"), group("multipipe"))
 	text := fmt.Sprintf("Against a pipeline, one command with all fields %v; against a loop, the pipeline %v; against MULTI step by step, the same in one write %v",
-		a.contrast(group("pipeline"), group("variadic")), a.contrast(group("loop"), group("pipeline")), a.contrast(group("multi"), group("multipipe")))
-	if steps := a.contrast(group("multi"), group("multipipe")); len(steps.faster) == steps.all {
+		a.contrast(group("pipeline"), group("variadic")), a.contrast(group("loop"), group("pipeline")), steps)
+	if len(steps.faster) == steps.all {
 		return text + ": the study's 33 s were round trips."
 	}
 	return text + "; whether the study's 33 s were round trips, these data do not decide."

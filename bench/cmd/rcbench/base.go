@@ -83,12 +83,12 @@ func (t tree) prune(ctx context.Context) error {
 // build with these versions.
 func withModules(ctx context.Context, folder *tempdir.Folder, modules []string) (base, error) {
 	b := base{what: "this commit with " + strings.Join(modules, ", ")}
-	gomod, err := tree{}.run(ctx, "go", "env", "GOMOD")
+	root, err := moduleRoot(ctx)
 	if err != nil {
 		return b, err
 	}
 	for _, name := range []string{"go.mod", "go.sum"} {
-		text, err := os.ReadFile(filepath.Join(filepath.Dir(gomod), name))
+		text, err := os.ReadFile(filepath.Join(root, name))
 		if err != nil {
 			return b, err
 		}
@@ -105,7 +105,7 @@ func withModules(ctx context.Context, folder *tempdir.Folder, modules []string) 
 	if _, err := b.run(ctx, "go", append([]string{"get", "-modfile=" + b.modfile}, modules...)...); err != nil {
 		return b, fmt.Errorf("-base-mod: %w", err)
 	}
-	return b, b.dropBroken(ctx, folder, filepath.Dir(gomod))
+	return b, b.dropBroken(ctx, folder, root)
 }
 
 // dropBroken takes the clients that do not build out of the list of drivers,

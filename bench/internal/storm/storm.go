@@ -101,6 +101,9 @@ func (r *Report) Add(o *Report) error {
 	if r.latencies == nil {
 		r.latencies = newLatencies()
 	}
+	if o.latencies == nil && o.Latency == nil {
+		return nil // of a process that has only got ready
+	}
 	if o.latencies == nil {
 		var err error
 		if o.latencies, err = hdrhistogram.Decode(o.Latency); err != nil {

@@ -121,21 +121,12 @@ func (w *worker) prepare(lookup func(...string) ([]adapters.Driver, error)) *Rep
 		c, err := l.attempt(w)
 		if err == nil {
 			c.Close()
-			return w.empty()
+			return &Report{}
 		}
 		if Classify(err) != Again || time.Since(start) > patience {
 			return fail(err)
 		}
 	}
-}
-
-// empty is the report of a process that has not done anything.
-func (w *worker) empty() *Report {
-	b, err := newLatencies().Encode(hdrhistogram.V2CompressedEncodingCookieBase)
-	if err != nil {
-		return &Report{Error: err.Error()}
-	}
-	return &Report{Latency: b, First: time.Now().UnixNano()}
 }
 
 // ready makes and collects what the storm would otherwise have to.
@@ -146,7 +137,7 @@ func (w *worker) ready() *Report {
 	}
 	runtime.GC()
 	runtime.ReadMemStats(&w.before)
-	return w.empty()
+	return &Report{}
 }
 
 // run takes part in one storm.

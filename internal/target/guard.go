@@ -8,7 +8,12 @@ import (
 	"os/exec"
 	"strings"
 	"syscall"
+
+	"rcbench/internal/child"
 )
+
+// useGuard is whether servers are guarded.
+var useGuard = !child.EndsWithParent
 
 // A guard is a child that kills a server when this process has ended. It sees
 // that on its standard input, a pipe whose other end only this process has, and
@@ -22,11 +27,11 @@ type guard struct {
 }
 
 func startGuard() (*guard, error) {
-	cmd, err := child("guard")
+	cmd, err := again("guard")
 	if err != nil {
 		return nil, err
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // outlive a Ctrl-C
+	child.OwnGroup(cmd) // outlive a Ctrl-C
 	pipe, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -99,9 +104,9 @@ func Main() {
 	os.Exit(0)
 }
 
-// child is a command that runs this program again to play part. Without Main the
+// again is a command that runs this program again to play part. Without Main the
 // program would do all its work again, start a child, and so on.
-func child(part string) (*exec.Cmd, error) {
+func again(part string) (*exec.Cmd, error) {
 	if !mainCalled {
 		return nil, fmt.Errorf("target.Main is not called first in main or TestMain")
 	}

@@ -54,7 +54,7 @@ func startMiniredis(ctx context.Context, o Options) (_ *Server, err error) {
 		}
 		s.ServerName, s.CA = certName, string(opts.Cert)
 	}
-	cmd, err := child(name)
+	cmd, err := again(name)
 	if err != nil {
 		return nil, err
 	}

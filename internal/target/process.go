@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"rcbench/internal/child"
 )
 
 // stopTimeout is how long a process has to end after SIGTERM.
@@ -35,7 +37,7 @@ func launch(name string, cmd *exec.Cmd, log *tail) (*process, error) {
 	cmd.WaitDelay = stopTimeout
 	// A group of its own, so that the Ctrl-C which ends a benchmark early
 	// does not end the server before the benchmark has read its counters.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	child.OwnGroup(cmd)
 	if useGuard {
 		g, err := startGuard()
 		if err != nil {
@@ -43,13 +45,12 @@ func launch(name string, cmd *exec.Cmd, log *tail) (*process, error) {
 		}
 		p.guard = g
 	} else {
-		dieWithParent(cmd.SysProcAttr)
+		child.EndWithParent(cmd)
 	}
 	started := make(chan error, 1)
 	go func() {
-		// The parent-death signal of Linux is sent when the thread ends
-		// that made the child, not when the process does: this thread
-		// must live as long as the child, and serve nobody else.
+		// This thread must live as long as the child (EndWithParent), and
+		// serve nobody else.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := cmd.Start()

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 
+	"rcbench/internal/child"
 	"rcbench/internal/tempdir"
 )
 
@@ -43,7 +45,11 @@ func (t tree) run(ctx context.Context, name string, args ...string) (string, err
 	if t.temp != "" {
 		cmd.Env = append(os.Environ(), "GOTMPDIR="+t.temp)
 	}
-	killWithChildren(cmd) // the go command runs compilers and linkers
+	child.OwnGroup(cmd) // the go command runs compilers and linkers
+	cmd.Cancel = func() error { return child.KillGroup(cmd) }
+	child.EndWithParent(cmd)
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	var out, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &stderr
 	if err := cmd.Run(); err != nil {

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// invoke runs the command in a folder for its results.
+// invoke runs the command in this process.
 func invoke(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -83,6 +83,9 @@ func TestUsageErrors(t *testing.T) {
 				}
 			}
 		})
+	}
+	if _, err := os.Stat("results"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a command that measured nothing left the folder of its results: %v", err)
 	}
 }
 

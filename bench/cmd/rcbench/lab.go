@@ -104,10 +104,20 @@ func (s *settings) clients() []string {
 }
 
 // writable finds out before the measuring whether a file can be written after
-// it. An empty path is none.
+// it, and leaves nothing of its own there. An empty path is none.
 func writable(path string) error {
 	if path == "" {
 		return nil
+	}
+	made := "" // the uppermost folder, or the file, that was not there
+	for p := filepath.Clean(path); ; p = filepath.Dir(p) {
+		if _, err := os.Lstat(p); !errors.Is(err, os.ErrNotExist) {
+			break
+		}
+		made = p
+	}
+	if made != "" {
+		defer os.RemoveAll(made)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"rcbench/bench/internal/turns"
+	"rcbench/internal/child"
 )
 
 // How long an answer may take. The arm has its own limit for ops that hang,
@@ -67,7 +68,7 @@ func start(ctx context.Context, arm Arm, env []string) (*process, error) {
 	cmd.Env = append(os.Environ(), env...)
 	p := &process{arm: arm, cmd: cmd, answers: make(chan answer), stderr: &tail{}}
 	cmd.Stderr = p.stderr
-	ownGroup(cmd) // Ctrl-C is for the command to act on
+	child.OwnGroup(cmd) // Ctrl-C is for the command to act on
 	var err error
 	if p.in, err = cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -166,14 +167,14 @@ func (p *process) end() {
 		return
 	}
 	p.in.Close()
-	timer := time.AfterFunc(5*time.Second, func() { killGroup(p.cmd) })
+	timer := time.AfterFunc(5*time.Second, func() { child.KillGroup(p.cmd) })
 	p.wait()
 	timer.Stop()
 }
 
 func (p *process) kill() {
 	if !p.dead {
-		killGroup(p.cmd)
+		child.KillGroup(p.cmd)
 		p.wait()
 	}
 }

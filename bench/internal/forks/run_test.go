@@ -75,7 +75,7 @@ func TestEveryArmTakesATurnInEveryRound(t *testing.T) {
 func TestSliceIsTheTurnAsItWas(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, []string{"A"}, script{Name: "x", PerOp: 10 * time.Microsecond, Conns: 1, Errors: 2, Workers: 5},
-		script{Name: "y", PerOp: time.Millisecond})
+		script{Name: "y", PerOp: 100 * time.Microsecond})
 	result := r.run()
 	r.noFailures(result)
 	if len(result.Slices) != 2 || !result.Verified {
@@ -191,48 +191,57 @@ func TestRoundsAreShuffled(t *testing.T) {
 	}
 }
 
-// TestOpsOfATurn: found once for each entry, never fewer than ten commands for
-// each worker, which are five ops of these arms, and then the same for the life of the run, whatever the machine does.
+// TestOpsOfATurn: found once for each comparison, never fewer than ten commands
+// for each worker, which are five ops of these arms, the same for all arms, and
+// then for the life of the run, whatever the machine does.
 func TestOpsOfATurn(t *testing.T) {
 	t.Parallel()
-	scripts := []script{
-		{Name: "fast", PerOp: 10 * time.Nanosecond},
-		{Name: "usual", PerOp: 10 * time.Microsecond},
-		{Name: "crowd", PerOp: 10 * time.Microsecond, Workers: 100},
-		{Name: "slow", PerOp: time.Millisecond, Workers: 16},
-		{Name: "glacial", PerOp: time.Hour},
-		{Name: "drifts", PerOp: 10 * time.Microsecond, Drift: true},
-	}
-	want := []int64{400_000, 400, 500, 80, 5, 400}
-	r := newRig(t, []string{"A", "B"}, scripts...)
-	r.Forks = 2
-	result := r.run()
-	r.noFailures(result)
-	if len(result.Slices) != 2*2*len(scripts) {
-		t.Errorf("%d slices, want one of each arm in 2 comparisons of 2 forks", len(result.Slices))
-	}
-	for _, s := range result.Slices {
-		if s.Ops != want[s.Entry] {
-			t.Errorf("%s, comparison %d, fork %d: turns of %d ops, want %d", scripts[s.Entry].Name, s.Comparison, s.Fork, s.Ops, want[s.Entry])
-		}
-	}
-
-	// In the first fork the arm is calibrated, each turn at most 20 times the
-	// one before; in the second it is not.
-	ops := map[string][]int64{}
-	for _, e := range r.events("turn") {
-		ops[e.Case] = append(ops[e.Case], e.Ops)
-	}
-	for name, want := range map[string][]int64{
-		"A/client=fast":    {5, 100, 2000, 40_000, 400_000, 400_000, 400_000},
-		"A/client=usual":   {5, 100, 400, 400, 400},
-		"B/client=crowd":   {500, 500, 500},
-		"B/client=slow":    {80, 80, 80},
-		"B/client=glacial": {5, 5, 5},
-		"B/client=drifts":  {5, 100, 400, 400, 400},
+	fast := script{Name: "fast", PerOp: 10 * time.Nanosecond}
+	usual := script{Name: "usual", PerOp: 10 * time.Microsecond}
+	slower := script{Name: "slower", PerOp: 20 * time.Microsecond}
+	crowd := script{Name: "crowd", PerOp: 10 * time.Microsecond, Workers: 100}
+	slow := script{Name: "slow", PerOp: time.Millisecond, Workers: 16}
+	glacial := script{Name: "glacial", PerOp: time.Hour}
+	drifts := script{Name: "drifts", PerOp: 10 * time.Microsecond, Drift: true}
+	for _, tt := range []struct {
+		arms []script
+		want int64 // ops of a turn
+		// turns that each arm takes, in two forks; the calibration is in the first
+		turns map[string][]int64
+	}{
+		{[]script{fast}, 400_000, map[string][]int64{"fast": {5, 100, 2000, 40_000, 400_000, 400_000, 400_000}}},
+		{[]script{usual}, 400, map[string][]int64{"usual": {5, 100, 400, 400, 400}}},
+		{[]script{crowd}, 500, map[string][]int64{"crowd": {500, 500, 500}}},
+		{[]script{slow}, 80, map[string][]int64{"slow": {80, 80, 80}}},
+		{[]script{glacial}, 5, map[string][]int64{"glacial": {5, 5, 5}}},
+		{[]script{drifts}, 400, map[string][]int64{"drifts": {5, 100, 400, 400, 400}}},
+		// The one that needs more decides, and the other takes a longer turn.
+		{[]script{slower, usual}, 400, map[string][]int64{"slower": {5, 100, 200, 400, 400}, "usual": {5, 100, 400, 400, 400}}},
+		// But not more than 50 times as long.
+		{[]script{usual, fast}, 20_000, map[string][]int64{"usual": {5, 100, 400, 20_000, 20_000}}},
+		{[]script{slow, usual}, 200, map[string][]int64{"slow": {80, 200, 200}}},
+		{[]script{usual, glacial}, 5, map[string][]int64{"glacial": {5, 5, 5}}},
 	} {
-		if !slices.Equal(ops[name], want) {
-			t.Errorf("%s: turns of %v ops, want %v", name, ops[name], want)
+		r := newRig(t, []string{"A"}, tt.arms...)
+		r.Forks = 2
+		result := r.run()
+		r.noFailures(result)
+		if len(result.Slices) != 2*len(tt.arms) {
+			t.Errorf("%d slices, want one of each of %d arms in 2 forks", len(result.Slices), len(tt.arms))
+		}
+		for _, s := range result.Slices {
+			if s.Ops != tt.want {
+				t.Errorf("%s of %d arms, fork %d: turns of %d ops, want %d", tt.arms[s.Entry].Name, len(tt.arms), s.Fork, s.Ops, tt.want)
+			}
+		}
+		ops := map[string][]int64{}
+		for _, e := range r.events("turn") {
+			ops[e.Case] = append(ops[e.Case], e.Ops)
+		}
+		for name, want := range tt.turns {
+			if got := ops["A/client="+name]; !slices.Equal(got, want) {
+				t.Errorf("%s of %d arms: turns of %v ops, want %v", name, len(tt.arms), got, want)
+			}
 		}
 	}
 }
@@ -307,12 +316,12 @@ func TestStretch(t *testing.T) {
 		t.Errorf("%d slices, want 4", len(result.Slices))
 	}
 	for _, s := range result.Slices {
-		perOp, ops := 100*time.Microsecond, int64(150)
+		perOp := 100 * time.Microsecond
 		if s.Entry == 1 {
-			perOp, ops = 150*time.Microsecond, 100
+			perOp = 150 * time.Microsecond
 		}
-		if s.Ops != ops || s.Elapsed != time.Duration(ops)*perOp {
-			t.Errorf("entry %d: %d ops in %v, want %d of %v", s.Entry, s.Ops, s.Elapsed, ops, perOp)
+		if s.Ops != 150 || s.Elapsed != 150*perOp {
+			t.Errorf("entry %d: %d ops in %v, want 150 of %v", s.Entry, s.Ops, s.Elapsed, perOp)
 		}
 	}
 	var waited time.Duration

@@ -229,6 +229,9 @@ func chunk(size param.Size) int { return int(max(1, min(1000, 1<<20/max(size, 1)
 // mostPrepared bounds the bytes that are put on the server before a run.
 const mostPrepared = 1 << 30
 
+// perElement is about what a server needs for an element beside its value.
+const perElement = 64
+
 // pops takes one element an op out of a key that all workers share.
 func pops(name string, fill filling, pop func(ctx context.Context, c adapters.Client, key, value string) error) workload {
 	// The arms of a comparison do not pop what another has left.
@@ -243,8 +246,8 @@ func pops(name string, fill filling, pop func(ctx context.Context, c adapters.Cl
 				return fmt.Errorf("%s: %s still has elements, though all of them were popped", name, key)
 			}
 			s.state = ops
-			if bytes := ops * int64(s.Value); bytes > mostPrepared {
-				return fmt.Errorf("%s: %d elements of %v are more than the %v that are put on the server; lower -benchtime", name, ops, s.Value, param.Size(mostPrepared))
+			if bytes := ops * int64(s.Value+perElement); bytes > mostPrepared {
+				return fmt.Errorf("%s: %d elements of %v, and %d B around each, are more than the %v that are put on the server; lower -benchtime", name, ops, s.Value, perElement, param.Size(mostPrepared))
 			}
 			value := corpus.Text(int(s.Value))
 			for from, n := 0, chunk(s.Value); from < int(ops); from += n {

@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 }
 
 // run is TestMain with deferred calls.
-func run(m *testing.M) int {
+func run(m *testing.M) (code int) {
 	if err := flags.Resolve(all.Drivers()); err != nil {
 		fmt.Fprintf(os.Stderr, "rcbench: %v\n", err)
 		return 2
@@ -67,7 +67,12 @@ func run(m *testing.M) int {
 		fmt.Fprintf(os.Stderr, "rcbench: %v\n", err)
 		return 1
 	}
-	defer server.Close()
+	defer func() {
+		if err := server.Close(); err != nil { // a guest's keys may be left
+			fmt.Fprintf(os.Stderr, "rcbench: %v\n", err)
+			code = max(code, 1)
+		}
+	}()
 	running := context.AfterFunc(ctx, func() {
 		stop() // a second signal ends the process at once
 		time.AfterFunc(5*time.Second, func() { os.Exit(130) })
@@ -88,8 +93,7 @@ func run(m *testing.M) int {
 		return 0
 	}
 	configuration(ctx)
-	code := m.Run()
-	return verdict(code, pattern)
+	return verdict(m.Run(), pattern)
 }
 
 // configuration prints what every line of this process has in common. The

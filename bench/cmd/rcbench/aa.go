@@ -46,12 +46,12 @@ func aaCommand(stdout, stderr io.Writer) *ffcli.Command {
 	}
 }
 
-func (o *aaOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
+func (o *aaOptions) run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	l, err := o.open(ctx, stdout, stderr)
 	if err != nil {
 		return err
 	}
-	defer l.close()
+	defer l.close(&err)
 	fmt.Fprintln(stderr, "building the benchmarks")
 	binary, err := build(ctx, l.folder, "bench", tree{})
 	if err != nil {

@@ -22,17 +22,27 @@ var failureClasses = func() (names []string) {
 type contrast struct {
 	faster, slower, same, undecided []string // clients, with the ratio where it is decided
 	all                             int
+	longest                         float64 // the high end of the worst interval
 }
 
 // paired compares the times of two cells over the forks that both have.
 func paired(base, arm *cell) (verdict.Estimate, error) {
-	n := min(len(base.ns), len(arm.ns))
-	return verdict.Compare(verdict.PerFork(base.ns[:n], arm.ns[:n]), verdict.Options{})
+	b, a := common(base, arm, base.ns, arm.ns)
+	return verdict.Compare(verdict.PerFork(b, a), verdict.Options{})
+}
+
+// common are the values of those forks that two cells share, in one order.
+func common(base, arm *cell, ofBase, ofArm []float64) (b, a []float64) {
+	for i, fork := range base.forks {
+		if j := slices.Index(arm.forks, fork); j >= 0 && i < len(ofBase) && j < len(ofArm) {
+			b, a = append(b, ofBase[i]), append(a, ofArm[j])
+		}
+	}
+	return b, a
 }
 
 // contrast compares the time of case arm with that of base, for each client that
-// did both in as many forks: the processes are the same, so the forks are
-// paired. p is adjusted over the clients.
+// did both: in a fork the process is the same, so the forks are paired. p is adjusted over the clients.
 func (a *answers) contrast(base, arm string) contrast {
 	type pair struct {
 		client string
@@ -40,6 +50,7 @@ func (a *answers) contrast(base, arm string) contrast {
 	}
 	var pairs []pair
 	var ps []float64
+	longest := 0.0
 	for _, client := range a.clients {
 		b, c := a.cells[base][client], a.cells[arm][client]
 		if b == nil || c == nil {
@@ -50,9 +61,10 @@ func (a *answers) contrast(base, arm string) contrast {
 			continue
 		}
 		pairs = append(pairs, pair{client, e})
+		longest = max(longest, e.High)
 		ps = append(ps, e.P)
 	}
-	k := contrast{all: len(pairs)}
+	k := contrast{all: len(pairs), longest: longest}
 	for i, p := range verdict.Holm(ps) {
 		e := pairs[i].Estimate
 		name := fmt.Sprintf("%s (%.2fx the time)", pairs[i].client, e.Ratio)
@@ -136,7 +148,7 @@ func pconnectKept(a *answers) string {
 	if others > 0 {
 		return fmt.Sprintf("%s, and whether connections were kept is not known: the counts of %s are missing or others.", move, count(others, "cell"))
 	}
-	return fmt.Sprintf("%s, and by the server's count every request of conn=fresh opened one connection (%s) and none of conn=own and conn=pool did (%s): pconnect's counterpart keeps what it has.",
+	return fmt.Sprintf("%s, and by the server's count every op of conn=fresh opened one connection (%s) and none of the other strategies did (%s): pconnect's counterpart keeps what it has.",
 		move, count(fresh, "cell"), count(kept, "cell"))
 }
 
@@ -151,7 +163,7 @@ func connectingCosts(a *answers) string {
 			continue
 		}
 		e, err := paired(b, c)
-		if err != nil || e.Low <= 1 || math.IsNaN(e.Low) {
+		if err != nil || e.Low <= 1 || math.IsNaN(e.Low) || e.Forks < verdict.MinForks {
 			unknown = append(unknown, client)
 			continue
 		}
@@ -178,7 +190,7 @@ func waysToFill(a *answers) string {
 	steps := a.contrast(group("multi"), group("multipipe"))
 	text := fmt.Sprintf("Against a pipeline, one command with all fields %v; against a loop, the pipeline %v; against MULTI step by step, the same in one write %v",
 		a.contrast(group("pipeline"), group("variadic")), a.contrast(group("loop"), group("pipeline")), steps)
-	if len(steps.faster) == steps.all {
+	if steps.all > 0 && len(steps.faster) == steps.all && steps.longest < 0.5 {
 		return text + ": the study's 33 s were round trips."
 	}
 	return text + "; whether the study's 33 s were round trips, these data do not decide."
@@ -197,8 +209,8 @@ func failsFirst(a *answers) string {
 		if t == nil || u == nil {
 			continue
 		}
-		n := min(len(t.failed), len(u.failed))
-		tcp, unix = append(tcp, t.failed[:n]...), append(unix, u.failed[:n]...)
+		ofTCP, ofUnix := common(t, u, t.failed, u.failed)
+		tcp, unix = append(tcp, ofTCP...), append(unix, ofUnix...)
 		for _, class := range append(slices.Clone(t.classes), u.classes...) {
 			if !slices.Contains(classes, class) {
 				classes = append(classes, class)
@@ -216,7 +228,7 @@ func failsFirst(a *answers) string {
 	}
 	about := fmt.Sprintf("with 1,000 connecting at once and a queue of 128, %.1f %% of the attempts by unix and %.1f %% of those by TCP failed", 100*mean(unix), 100*mean(tcp))
 	e, err := verdict.Compare(verdict.PerFork(tcp, unix), verdict.Options{})
-	if err != nil || !(e.P < 0.05) {
+	if err != nil || !(e.P < 0.05) || e.Forks < verdict.MinForks {
 		return fmt.Sprintf("%s; the data do not decide which fails first: %s.", text, about)
 	}
 	first, why := "unix", ""

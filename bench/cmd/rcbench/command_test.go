@@ -69,6 +69,10 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"diff"}, []string{"-base", "-base-mod"}},
 		{[]string{"diff", "-base=main", "-base-mod=a@b"}, []string{"-base", "-base-mod"}},
 		{[]string{"diff", "-base=main", "-gate=x"}, []string{"-gate"}},
+		{[]string{"diff", "-base=main", "-gate=5%", "-forks=2"}, []string{"-gate", "2 forks", "-forks"}},
+		{[]string{"studies", "-target=redis://127.0.0.1:1"}, []string{"-target", "URL"}},
+		{[]string{"run", "-keys=9999999999"}, []string{"-keys", "9999999999"}},
+		{[]string{"run", "-backlog=99999999999"}, []string{"-backlog", "99999999999"}},
 		{[]string{"aa", "-n=0"}, []string{"-n"}},
 		{[]string{"aa", "-inject=three"}, []string{"-inject"}},
 	} {

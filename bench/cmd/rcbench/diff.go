@@ -56,17 +56,20 @@ func diffCommand(stdout, stderr io.Writer) *ffcli.Command {
 			if err := o.check(args); err != nil {
 				return err
 			}
+			if o.gate > 0 && o.forks > 0 && o.forks < verdict.MinForks {
+				return fmt.Errorf("%w: -gate: %s decide nothing; -forks must be at least %d", errUsage, count(o.forks, "fork"), verdict.MinForks)
+			}
 			return o.run(ctx, stdout, stderr)
 		},
 	}
 }
 
-func (o *diffOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
+func (o *diffOptions) run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	l, err := o.open(ctx, stdout, stderr)
 	if err != nil {
 		return err
 	}
-	defer l.close()
+	defer l.close(&err)
 
 	fmt.Fprintln(stderr, "building both sides")
 	var b base

@@ -175,8 +175,15 @@ func (s *settings) open(ctx context.Context, stdout, stderr io.Writer) (*lab, er
 	return &lab{settings: s, folder: folder, server: server, stdout: stdout, stderr: stderr}, nil
 }
 
-func (l *lab) close() {
-	l.server.Close()
+// close ends the server, and as a guest removes the keys. Where that fails, a
+// command that was well so far fails.
+func (l *lab) close(err *error) {
+	if closing := l.server.Close(); closing != nil {
+		fmt.Fprintf(l.stderr, "rcbench: %v\n", closing)
+		if *err == nil {
+			*err = errFailed
+		}
+	}
 	l.folder.Remove()
 }
 

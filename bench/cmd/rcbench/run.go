@@ -41,7 +41,7 @@ func runCommand(stdout, stderr io.Writer) *ffcli.Command {
 	}
 }
 
-func (o *options) run(ctx context.Context, stdout, stderr io.Writer) error {
+func (o *options) run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	names := o.clients()
 	if o.baseline == "" {
 		o.baseline = names[0]
@@ -52,7 +52,7 @@ func (o *options) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer l.close()
+	defer l.close(&err)
 	fmt.Fprintln(stderr, "building the benchmarks")
 	binary, err := build(ctx, l.folder, "bench", tree{})
 	if err != nil {

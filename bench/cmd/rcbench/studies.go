@@ -2,11 +2,14 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -41,7 +44,7 @@ func studiesCommand(stdout, stderr io.Writer) *ffcli.Command {
 	fs.DurationVar(&o.budget, "budget", 5*time.Minute, "wall time for measuring; rows whose turns take seconds may exceed it")
 	fs.StringVar(&o.only, "only", "", "studies, comma-separated: a, b, c, d, e (default all)")
 	fs.StringVar(&o.clients, "clients", "", "clients, comma-separated (default all; goredisauto in study a only, which is where it differs from goredis)")
-	fs.StringVar(&o.target, "target", "", "server, as for run")
+	fs.StringVar(&o.target, "target", "", "server, as for run, but no URL")
 	fs.StringVar(&o.output, "o", filepath.Join("results", "studies"), "folder for the benchmark lines and the single turns")
 	fs.StringVar(&o.markdown, "md", "", "also write the tables as Markdown to this file")
 	fs.Uint64Var(&o.seed, "seed", 0, "seed of the random orders (default drawn and printed)")
@@ -94,14 +97,21 @@ func (o *studyOptions) run(ctx context.Context, stdout, stderr io.Writer) error 
 	if err != nil {
 		return err
 	}
+	if o.seed == 0 {
+		o.seed = rand.Uint64()
+	}
 	// Flags are checked before anything is built.
 	if err := writable(o.markdown); err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)
 	}
 	for _, s := range list {
 		for i := range s.parts {
-			if _, err := o.settings(s, i, stderr); err != nil {
+			r, err := o.settings(s, i, stderr)
+			if err != nil {
 				return err
+			}
+			if strings.Contains(cmp.Or(r.params.Target, os.Getenv(target.EnvTarget)), "://") {
+				return fmt.Errorf("%w: -target: the studies set up their own servers (databases, a short queue), so it must not be a URL", errUsage)
 			}
 		}
 	}
@@ -123,7 +133,7 @@ func (o *studyOptions) run(ctx context.Context, stdout, stderr io.Writer) error 
 		for p := range s.parts {
 			err := o.measure(ctx, binary, s, p, a, stdout, stderr)
 			if ctx.Err() != nil {
-				interrupted = err
+				interrupted = cmp.Or(err, ctx.Err())
 				break
 			}
 			if err != nil {
@@ -182,7 +192,7 @@ func (o *studyOptions) settings(s study, i int, stderr io.Writer) (*settings, er
 }
 
 // measure runs a part of a study and adds what it found to a.
-func (o *studyOptions) measure(ctx context.Context, binary string, s study, i int, a *answers, stdout, stderr io.Writer) error {
+func (o *studyOptions) measure(ctx context.Context, binary string, s study, i int, a *answers, stdout, stderr io.Writer) (err error) {
 	r, err := o.settings(s, i, stderr)
 	if err != nil {
 		return err
@@ -192,7 +202,7 @@ func (o *studyOptions) measure(ctx context.Context, binary string, s study, i in
 	if err != nil {
 		return err
 	}
-	defer l.close()
+	defer l.close(&err)
 	list, err := l.list(ctx, binary, strings.Join(r.clients(), ","))
 	if err != nil {
 		return err
@@ -298,6 +308,7 @@ func (s study) below(a *answers) []string {
 
 // A cell is what one client did in one case.
 type cell struct {
+	forks   []int      // by number
 	ns      []float64  // per op, of each fork
 	conns   float64    // per op, by the server's count; negative if it does not tell
 	failed  []float64  // share of the attempts of a storm that failed, of each fork
@@ -375,6 +386,7 @@ func (c *cell) add(sum forks.Sum) {
 			}
 		}
 	}
+	c.forks = append(c.forks, sum.Fork)
 	c.ns = append(c.ns, values["ns/op"])
 }
 

@@ -44,7 +44,7 @@ func TestEveryRowOfAStudyHasItsCase(t *testing.T) {
 				t.Fatal(err)
 			}
 			list, err := l.list(t.Context(), binary, strings.Join(r.clients(), ","))
-			l.close()
+			l.close(new(error))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -109,7 +109,11 @@ func TestFigures(t *testing.T) {
 func cells(client string, byCase map[string][]float64) *answers {
 	a := &answers{clients: []string{client}, cells: map[string]map[string]*cell{}}
 	for group, ns := range byCase {
-		a.cells[group] = map[string]*cell{client: {ns: ns}}
+		c := &cell{ns: ns}
+		for fork := range ns {
+			c.forks = append(c.forks, fork)
+		}
+		a.cells[group] = map[string]*cell{client: c}
 	}
 	return a
 }
@@ -157,7 +161,7 @@ func TestAnswers(t *testing.T) {
 		{"not decided", sharedWins, cells("resp", map[string][]float64{own: vague, shared: fast, pool: vague}), []string{"is neither faster nor slower as far as these data decide"}},
 		{"not measured", sharedWins, cells("resp", nil), []string{"was not measured"}},
 
-		{"kept", pconnectKept, opened(opened(cells("resp", map[string][]float64{fresh: slow, kept: fast}), fresh, 1), kept, 0), []string{"by 1.03x", "opened one connection (1 cell)", "none of conn=own", "keeps what it has"}},
+		{"kept", pconnectKept, opened(opened(cells("resp", map[string][]float64{fresh: slow, kept: fast}), fresh, 1), kept, 0), []string{"by 1.03x", "opened one connection (1 cell)", "none of the other strategies", "keeps what it has"}},
 		{"not kept", pconnectKept, opened(opened(cells("resp", map[string][]float64{fresh: slow, kept: fast}), fresh, 1), kept, 0.5), []string{"the counts of 1 cell are missing"}},
 		{"not counted", pconnectKept, opened(opened(cells("resp", map[string][]float64{fresh: slow, kept: fast}), fresh, -1), kept, -1), []string{"the counts of 2 cells are missing"}},
 		{"only connect", pconnectKept, opened(cells("resp", map[string][]float64{fresh: slow}), fresh, 1), []string{"not counted with both"}},
@@ -175,6 +179,8 @@ func TestAnswers(t *testing.T) {
 		{"no round trips", waysToFill, cells("resp", map[string][]float64{fill + "variadic" + fields: {3, 3, 3}, fill + "pipeline" + fields: {3, 3, 3},
 			fill + "loop" + fields: {10, 10, 10}, fill + "multi" + fields: {3, 3.1, 3}, fill + "multipipe" + fields: {3, 3, 3.1}}),
 			[]string{"these data do not decide"}},
+		{"a little faster", waysToFill, cells("resp", map[string][]float64{fill + "multi" + fields: {10, 10, 10}, fill + "multipipe" + fields: {8, 8, 8}}),
+			[]string{"in one write is faster for resp (0.80x", "these data do not decide"}},
 		{"no ways", waysToFill, cells("resp", nil), []string{"Nothing was measured"}},
 
 		{"unix first", failsFirst, failing(0.4, 0), []string{"unix socket instead of TCP is faster for resp", "40.0 % of the attempts by unix and 0.0 %", "unix fails first", "eagain"}},
@@ -254,5 +260,15 @@ func TestStudiesUsage(t *testing.T) {
 		if stdout, stderr, code := invoke(t, "studies", tt.arg, "-target=miniredis"); code != 2 || !strings.Contains(stderr, tt.want) {
 			t.Errorf("%s: exit status %d, want 2\n%s%s", tt.arg, code, stdout, stderr)
 		}
+	}
+}
+
+// TestForksArePaired by their number: a client that died in one of them has one
+// figure less.
+func TestForksArePaired(t *testing.T) {
+	base, arm := &cell{forks: []int{0, 1, 2, 3}, ns: []float64{10, 20, 40, 80}}, &cell{forks: []int{0, 2, 3}, ns: []float64{5, 20, 40}}
+	e, err := paired(base, arm)
+	if err != nil || e.Forks != 3 || e.Ratio != 0.5 {
+		t.Errorf("got %v of %d forks, %v; want 0.5 of 3", e.Ratio, e.Forks, err)
 	}
 }

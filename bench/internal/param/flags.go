@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -156,8 +157,8 @@ func (f *Flags) Resolve(known []adapters.Driver) error {
 	case f.int.db < -1:
 		fault(fmt.Errorf("-db: %d, want a number from 0", f.int.db))
 	}
-	if f.Backlog = f.int.backlog; f.Backlog < 0 {
-		fault(fmt.Errorf("-backlog: %d, want a positive number", f.Backlog))
+	if f.Backlog = f.int.backlog; f.Backlog < 0 || f.Backlog > math.MaxInt32 {
+		fault(fmt.Errorf("-backlog: %d, want a positive number of at most %d", f.Backlog, math.MaxInt32))
 	}
 	return errors.Join(errs...)
 }
@@ -218,10 +219,14 @@ func parse[T comparable](raw *string, name string, value func(string) (T, error)
 	return list
 }
 
+// most is the largest number that a flag of counts takes: what one op writes or
+// opens is made in memory.
+const most = 1 << 20
+
 func positive(text string) (int, error) {
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		return 0, fmt.Errorf("%q: want a positive whole number", text)
+	if err != nil || n < 1 || n > most {
+		return 0, fmt.Errorf("%q: want a positive whole number of at most %d", text, most)
 	}
 	return n, nil
 }

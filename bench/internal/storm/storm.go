@@ -269,6 +269,8 @@ func (s *Storm) gather() (*Report, error) {
 			if r.Unsupported {
 				err = fmt.Errorf("%w (%w)", err, adapters.ErrUnsupported)
 			}
+			s.Kill() // the reports of the others are not wanted, now or later
+			s.Close()
 			return nil, err
 		}
 		if err := total.Add(&r); err != nil {

@@ -42,15 +42,16 @@ func common(base, arm *cell, ofBase, ofArm []float64) (b, a []float64) {
 }
 
 // contrast compares the time of case arm with that of base, for each client that
-// did both: in a fork the process is the same, so the forks are paired. p is adjusted over the clients.
+// did both: in a fork the process is the same, so the forks are paired. p is
+// adjusted over the clients.
 func (a *answers) contrast(base, arm string) contrast {
 	type pair struct {
 		client string
 		verdict.Estimate
 	}
+	var k contrast
 	var pairs []pair
 	var ps []float64
-	longest := 0.0
 	for _, client := range a.clients {
 		b, c := a.cells[base][client], a.cells[arm][client]
 		if b == nil || c == nil {
@@ -61,10 +62,10 @@ func (a *answers) contrast(base, arm string) contrast {
 			continue
 		}
 		pairs = append(pairs, pair{client, e})
-		longest = max(longest, e.High)
+		k.longest = max(k.longest, e.High)
 		ps = append(ps, e.P)
 	}
-	k := contrast{all: len(pairs), longest: longest}
+	k.all = len(pairs)
 	for i, p := range verdict.Holm(ps) {
 		e := pairs[i].Estimate
 		name := fmt.Sprintf("%s (%.2fx the time)", pairs[i].client, e.Ratio)

@@ -101,17 +101,16 @@ func (o *studyOptions) run(ctx context.Context, stdout, stderr io.Writer) error 
 		o.seed = rand.Uint64()
 	}
 	// Flags are checked before anything is built.
+	if strings.Contains(cmp.Or(o.target, os.Getenv(target.EnvTarget)), "://") {
+		return fmt.Errorf("%w: -target: the studies set up their own servers (databases, a short queue), so it must not be a URL", errUsage)
+	}
 	if err := writable(o.markdown); err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)
 	}
 	for _, s := range list {
 		for i := range s.parts {
-			r, err := o.settings(s, i, stderr)
-			if err != nil {
+			if _, err := o.settings(s, i, stderr); err != nil {
 				return err
-			}
-			if strings.Contains(cmp.Or(r.params.Target, os.Getenv(target.EnvTarget)), "://") {
-				return fmt.Errorf("%w: -target: the studies set up their own servers (databases, a short queue), so it must not be a URL", errUsage)
 			}
 		}
 	}

@@ -2,9 +2,12 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
+
+	"gonum.org/v1/gonum/stat"
 
 	"rcbench/bench/internal/storm"
 	"rcbench/bench/internal/verdict"
@@ -27,18 +30,18 @@ type contrast struct {
 
 // paired compares the times of two cells over the forks that both have.
 func paired(base, arm *cell) (verdict.Estimate, error) {
-	b, a := common(base, arm, base.ns, arm.ns)
+	_, b, a := common(base, arm, base.ns, arm.ns)
 	return verdict.Compare(verdict.PerFork(b, a), verdict.Options{})
 }
 
-// common are the values of those forks that two cells share, in one order.
-func common(base, arm *cell, ofBase, ofArm []float64) (b, a []float64) {
+// common are those forks that two cells share, and their values in that order.
+func common(base, arm *cell, ofBase, ofArm []float64) (forks []int, b, a []float64) {
 	for i, fork := range base.forks {
 		if j := slices.Index(arm.forks, fork); j >= 0 && i < len(ofBase) && j < len(ofArm) {
-			b, a = append(b, ofBase[i]), append(a, ofArm[j])
+			forks, b, a = append(forks, fork), append(b, ofBase[i]), append(a, ofArm[j])
 		}
 	}
-	return b, a
+	return forks, b, a
 }
 
 // contrast compares the time of case arm with that of base, for each client that
@@ -203,15 +206,19 @@ func failsFirst(a *answers) string {
 	group := func(net, rest string) string { return "BenchmarkStorm/conn=fresh/net=" + net + rest }
 	const calm, full = "/goroutines=10/procs=10/connects=10/setup=stock", "/goroutines=100/procs=10/connects=1/setup=stock/backlog=128"
 	text := fmt.Sprintf("Connecting by unix socket instead of TCP %v", a.contrast(group("tcp", calm), group("unix", calm)))
-	var tcp, unix []float64 // shares of the attempts that failed, of each client and fork
+	// Shares of the attempts that failed: of a fork the mean over its clients,
+	// because the fork is the unit of evidence, and its clients meet one queue.
+	tcp, unix := map[int][]float64{}, map[int][]float64{}
 	var classes []string
 	for _, client := range a.clients {
 		t, u := a.cells[group("tcp", full)][client], a.cells[group("unix", full)][client]
 		if t == nil || u == nil {
 			continue
 		}
-		ofTCP, ofUnix := common(t, u, t.failed, u.failed)
-		tcp, unix = append(tcp, ofTCP...), append(unix, ofUnix...)
+		forks, ofTCP, ofUnix := common(t, u, t.failed, u.failed)
+		for i, fork := range forks {
+			tcp[fork], unix[fork] = append(tcp[fork], ofTCP[i]), append(unix[fork], ofUnix[i])
+		}
 		for _, class := range append(slices.Clone(t.classes), u.classes...) {
 			if !slices.Contains(classes, class) {
 				classes = append(classes, class)
@@ -221,19 +228,18 @@ func failsFirst(a *answers) string {
 	if len(tcp) == 0 {
 		return text + "; which of them fails first was not measured."
 	}
-	mean := func(shares []float64) (m float64) {
-		for _, s := range shares {
-			m += s / float64(len(shares))
-		}
-		return m
+	var byTCP, byUnix []float64 // of each fork
+	for _, fork := range slices.Sorted(maps.Keys(tcp)) {
+		byTCP, byUnix = append(byTCP, stat.Mean(tcp[fork], nil)), append(byUnix, stat.Mean(unix[fork], nil))
 	}
-	about := fmt.Sprintf("with 1,000 connecting at once and a queue of 128, %.1f %% of the attempts by unix and %.1f %% of those by TCP failed", 100*mean(unix), 100*mean(tcp))
-	e, err := verdict.Compare(verdict.PerFork(tcp, unix), verdict.Options{})
+	meanTCP, meanUnix := stat.Mean(byTCP, nil), stat.Mean(byUnix, nil)
+	about := fmt.Sprintf("with 1,000 connecting at once and a queue of 128, %.1f %% of the attempts by unix and %.1f %% of those by TCP failed", 100*meanUnix, 100*meanTCP)
+	e, err := verdict.Compare(verdict.PerFork(byTCP, byUnix), verdict.Options{})
 	if err != nil || !(e.P < 0.05) || e.Forks < verdict.MinForks {
 		return fmt.Sprintf("%s; the data do not decide which fails first: %s.", text, about)
 	}
 	first, why := "unix", ""
-	if mean(tcp) > mean(unix) {
+	if meanTCP > meanUnix {
 		first = "TCP"
 	} else if slices.Equal(classes, []string{string(storm.Again)}) {
 		why = ": a unix socket does not wait for a place in the queue, where TCP tries again by itself"

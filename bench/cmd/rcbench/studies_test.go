@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -118,6 +119,21 @@ func cells(client string, byCase map[string][]float64) *answers {
 	return a
 }
 
+// clients gives n clients what a has of resp, of its first forks only.
+func clients(n int, a *answers, forks int) *answers {
+	for _, cells := range a.cells {
+		c := cells["resp"]
+		c.forks, c.ns, c.failed = c.forks[:forks], c.ns[:forks], c.failed[:min(forks, len(c.failed))]
+		for i := range n {
+			cells[fmt.Sprint("client", i)] = c
+		}
+	}
+	for i := range n {
+		a.clients = append(a.clients, fmt.Sprint("client", i))
+	}
+	return a
+}
+
 // TestAnswers: each sentence says what the data say, and where they do not
 // decide it says that.
 func TestAnswers(t *testing.T) {
@@ -185,6 +201,7 @@ func TestAnswers(t *testing.T) {
 
 		{"unix first", failsFirst, failing(0.4, 0), []string{"unix socket instead of TCP is faster for resp", "40.0 % of the attempts by unix and 0.0 %", "unix fails first", "eagain"}},
 		{"tcp first", failsFirst, failing(0.1, 0.4), []string{"TCP fails first"}},
+		{"clients are no forks", failsFirst, clients(30, failing(0.4, 0.1), 2), []string{"40.2 % of the attempts by unix and 10.1 %", "do not decide which fails first"}},
 		{"none fails", failsFirst, failing(0, 0), []string{"do not decide which fails first"}},
 		{"as many", failsFirst, failing(0.1, 0.1), []string{"do not decide which fails first"}},
 		{"no full queue", failsFirst, cells("resp", map[string][]float64{tcp + calm: slow, unix + calm: vague}), []string{"neither faster nor slower", "was not measured"}},

@@ -43,7 +43,7 @@ func studiesCommand(stdout, stderr io.Writer) *ffcli.Command {
 	fs := newFlagSet("rcbench studies", stderr)
 	fs.DurationVar(&o.budget, "budget", 5*time.Minute, "wall time for measuring; rows whose turns take seconds may exceed it")
 	fs.StringVar(&o.only, "only", "", "studies, comma-separated: a, b, c, d, e (default all)")
-	fs.StringVar(&o.clients, "clients", "", "clients, comma-separated (default all; goredisauto in study a only, which is where it differs from goredis)")
+	fs.StringVar(&o.clients, "clients", "", "clients, comma-separated (default all; goredisauto in study a only)")
 	fs.StringVar(&o.target, "target", "", "server, as for run, but no URL")
 	fs.StringVar(&o.output, "o", filepath.Join("results", "studies"), "folder for the benchmark lines and the single turns")
 	fs.StringVar(&o.markdown, "md", "", "also write the tables as Markdown to this file")
@@ -128,6 +128,9 @@ func (o *studyOptions) run(ctx context.Context, stdout, stderr io.Writer) error 
 	var failure error
 	for i, s := range list {
 		a := &answers{cells: map[string]map[string]*cell{}}
+		if o.leavesAuto(s) {
+			a.notes = append(a.notes, "goredisauto is in study A only, unless -clients names it.")
+		}
 		var interrupted error
 		for p := range s.parts {
 			err := o.measure(ctx, binary, s, p, a, stdout, stderr)
@@ -167,6 +170,10 @@ func moduleRoot(ctx context.Context) (string, error) {
 	return filepath.Dir(gomod), nil
 }
 
+// leavesAuto says that a study is measured without goredisauto, for the sake of
+// the time that all five may take together. -clients overrules it.
+func (o *studyOptions) leavesAuto(s study) bool { return o.clients == "" && s.name != "a" }
+
 // settings are those of a run, for one part of a study.
 func (o *studyOptions) settings(s study, i int, stderr io.Writer) (*settings, error) {
 	p := s.parts[i]
@@ -175,7 +182,7 @@ func (o *studyOptions) settings(s study, i int, stderr io.Writer) (*settings, er
 	r.register(fs, "^Benchmark("+p.bench+")$", time.Duration(p.share*float64(o.budget)), filepath.Join(o.output, fmt.Sprintf("%s%d.txt", s.name, i+1)))
 	args := append(strings.Fields(p.flags), fmt.Sprintf("-forks=%d", p.forks), fmt.Sprintf("-seed=%d", o.seed), "-target="+o.target)
 	clients := o.clients
-	if clients == "" && s.name != "a" {
+	if o.leavesAuto(s) {
 		var names []string
 		for _, name := range allClients() {
 			if name != "goredisauto" {

@@ -262,11 +262,27 @@ func TestServerThatDiesFailsTheRun(t *testing.T) {
 
 func TestTooFewFileDescriptorsSaysSo(t *testing.T) {
 	_, addr := guest(t, target.Options{})
-	cmd := exec.Command("sh", "-c", `ulimit -n 100; exec "$0" "$@"`, os.Args[0],
-		"-test.bench=Get$", "-conns=own", "-goroutines=1000", "-loops=1", "-clients=redigo", "-target=redis://"+addr)
-	out, err := cmd.CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "ulimit -n") || !strings.Contains(string(out), addr) {
-		t.Errorf("error %v, output %s; want a failure with the address and the remedy", err, out)
+	for _, tt := range []struct {
+		of   string
+		args []string
+		want []string // what could not be had, and the remedy
+	}{
+		{"connections", []string{"-test.bench=Get$", "-conns=own", "-loops=1", "-goroutines=1000"}, []string{addr, "ulimit -n", "lower -goroutines"}},
+		{"processes", []string{"-test.bench=Storm", "-procs=100"}, []string{"starting process ", "ulimit -n", "lower -procs"}},
+	} {
+		t.Run(tt.of, func(t *testing.T) {
+			cmd := exec.Command("sh", append([]string{"-c", `ulimit -n 100; exec "$0" "$@"`, os.Args[0],
+				"-nets=tcp", "-clients=redigo", "-target=redis://" + addr}, tt.args...)...)
+			out, err := cmd.CombinedOutput()
+			if err == nil {
+				t.Error("no failure")
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(string(out), want) {
+					t.Errorf("output %s, want it to contain %q", out, want)
+				}
+			}
+		})
 	}
 }
 

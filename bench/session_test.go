@@ -15,6 +15,7 @@ import (
 	"rcbench/bench/internal/drive"
 	"rcbench/bench/internal/meter"
 	"rcbench/bench/internal/param"
+	"rcbench/bench/internal/storm"
 	"rcbench/internal/target"
 )
 
@@ -298,7 +299,11 @@ func (s *session) explain(err error) error {
 	if died := s.host.Died(); died != nil {
 		return errors.Join(died, err)
 	}
-	if hint := drive.Hint(err, s.Goroutines); hint != "" {
+	hint := drive.Hint(err, s.Goroutines)
+	if s.workload.crowd != nil {
+		hint = storm.Hint(err, s.Procs)
+	}
+	if hint != "" {
 		return fmt.Errorf("%w: %s", err, hint)
 	}
 	return err

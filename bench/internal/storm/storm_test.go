@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"reflect"
 	"strings"
@@ -166,6 +167,27 @@ func TestCancelledStormEnds(t *testing.T) {
 func TestConfigArrivesWhole(t *testing.T) {
 	if n := reflect.TypeFor[adapters.Config]().NumField(); n != 11 {
 		t.Errorf("adapters.Config has %d fields; a message carries 10, and TLS by itself", n)
+	}
+}
+
+func TestHint(t *testing.T) {
+	fork := func(errno syscall.Errno) error {
+		return fmt.Errorf("storm: starting process 3 of 9: %w", &fs.PathError{Op: "fork/exec", Path: "bench.test", Err: errno})
+	}
+	for _, tt := range []struct {
+		err  error
+		want string // "" for no hint
+	}{
+		{fork(syscall.EMFILE), "ulimit -n"},
+		{fmt.Errorf("storm: starting process 3 of 9: %w", os.NewSyscallError("pipe2", syscall.ENFILE)), "ulimit -n"},
+		{fork(syscall.EAGAIN), "ulimit -u"},
+		{fork(syscall.EACCES), ""},
+		{fmt.Errorf("dial: %w", syscall.EAGAIN), ""},
+	} {
+		got := storm.Hint(tt.err, 9)
+		if (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) || got != "" && !strings.Contains(got, "9 processes") {
+			t.Errorf("%v: %q, want %q", tt.err, got, tt.want)
+		}
 	}
 }
 

@@ -121,7 +121,7 @@ func (w *wire) handshake(ctx context.Context, cfg adapters.Config) error {
 	}
 	if cfg.DB != 0 {
 		w.command("SELECT", strconv.Itoa(cfg.DB))
-		sent = append(sent, "SELECT")
+		sent = append(sent, "SELECT "+strconv.Itoa(cfg.DB))
 	}
 	if len(sent) == 0 {
 		return nil

@@ -173,6 +173,10 @@ func (r *runner) fork(ctx context.Context, fork int) error {
 			p.end()
 		}
 	}()
+	rest := 0.0
+	for _, arm := range r.Arms {
+		rest = max(rest, arm.Stretch)
+	}
 	for i, arm := range r.Arms {
 		p, err := start(ctx, arm, r.Env)
 		if ctx.Err() != nil {
@@ -182,6 +186,7 @@ func (r *runner) fork(ctx context.Context, fork int) error {
 			r.fail(Failure{Comparison: -1, Arm: arm.Name, Fork: fork, Err: err})
 			continue
 		}
+		p.rest = rest
 		procs[i] = p
 	}
 	// All are connected to the server before the first of them counts its

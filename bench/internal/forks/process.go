@@ -28,6 +28,7 @@ const (
 // A process is a running arm. Its methods are called by one goroutine.
 type process struct {
 	arm     Arm
+	rest    float64 // share of each turn to wait after it: the largest Stretch of all arms
 	cmd     *exec.Cmd
 	in      io.WriteCloser
 	answers chan answer
@@ -139,16 +140,20 @@ func (p *process) call(ctx context.Context, q turns.Request, limit time.Duration
 	}
 }
 
-// stretch lengthens a turn by the arm's share of it, by waiting that long.
+// stretch waits for a share of a turn, of which the arm's own counts as its time.
+//
+// Note: the arm that is not stretched waits as well. When only one did, the
+// other mostly began its turns after that rest, and was the faster for it: 3 %
+// were measured as 3.5.
 func (p *process) stretch(turn *turns.Outcome) {
-	if turn == nil || p.arm.Stretch == 0 {
+	if turn == nil {
 		return
 	}
-	share := time.Duration(float64(turn.Elapsed) * p.arm.Stretch)
-	start := time.Now()
-	for time.Since(start) < share {
+	share := func(part float64) time.Duration { return time.Duration(float64(turn.Elapsed) * part) }
+	start, rest := time.Now(), share(p.rest)
+	for time.Since(start) < rest {
 	}
-	turn.Elapsed += share
+	turn.Elapsed += share(p.arm.Stretch)
 }
 
 // ended says how a process ended that should not have.

@@ -304,12 +304,12 @@ func TestBudgetEndsARunThatHasEnoughForks(t *testing.T) {
 }
 
 // TestStretch: the turns are as much longer as they should be, on the clock
-// too.
+// too, where the other arm rests as long.
 func TestStretch(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, []string{"A"}, script{Name: "x", PerOp: 100 * time.Microsecond}, script{Name: "y", PerOp: 100 * time.Microsecond})
 	r.Turn, r.Forks = 15*time.Millisecond, 2
-	r.Arms[1].Stretch = 0.5
+	r.Arms[1].Stretch = 10
 	result := r.run()
 	r.noFailures(result)
 	if len(result.Slices) != 4 {
@@ -318,7 +318,7 @@ func TestStretch(t *testing.T) {
 	for _, s := range result.Slices {
 		perOp := 100 * time.Microsecond
 		if s.Entry == 1 {
-			perOp = 150 * time.Microsecond
+			perOp = 1100 * time.Microsecond
 		}
 		if s.Ops != 150 || s.Elapsed != 150*perOp {
 			t.Errorf("entry %d: %d ops in %v, want 150 of %v", s.Entry, s.Ops, s.Elapsed, perOp)
@@ -326,9 +326,7 @@ func TestStretch(t *testing.T) {
 	}
 	var waited time.Duration
 	for _, e := range r.events("turn") {
-		if e.Arm == "y" {
-			waited += time.Duration(e.Ops) * 50 * time.Microsecond
-		}
+		waited += time.Duration(e.Ops) * time.Millisecond
 	}
 	if result.Elapsed < waited {
 		t.Errorf("the run took %v, and should have waited %v", result.Elapsed, waited)

@@ -1,8 +1,8 @@
 // Package forks runs a comparison: for every fork one fresh process an arm,
 // and in each fork every comparison in turns of a few milliseconds.
 //
-//	fork        all arms are started, one process each
-//	  comparison    in an order drawn anew: the arms open the same case
+//	fork        all arms are started, one process each, in an order drawn anew
+//	  comparison    in an order drawn anew: the arms open the same case, so too
 //	    round           in an order drawn anew: each arm takes one turn
 //	      turn              a fixed number of ops, the same for each arm
 //
@@ -24,6 +24,10 @@
 // with one worker, of which one happened to get 44 ops and the other 88, the
 // second took 0.92 of the time of the first, fork after fork. Among arms with
 // the same number of ops that cost is the same, too.
+//
+// The order in which the arms open a case is drawn as well, since it shows: in
+// the first round of a fork the arm that was the last to open took 0.979 of the
+// time of the other (standard error 0.006), over 960 forks of identical arms.
 package forks
 
 import (
@@ -177,7 +181,9 @@ func (r *runner) fork(ctx context.Context, fork int) error {
 	for _, arm := range r.Arms {
 		rest = max(rest, arm.Stretch)
 	}
-	for i, arm := range r.Arms {
+	random := r.random(fork, 0)
+	for _, i := range random.Perm(len(r.Arms)) {
+		arm := r.Arms[i]
 		p, err := start(ctx, arm, r.Env)
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -204,7 +210,7 @@ func (r *runner) fork(ctx context.Context, fork int) error {
 		}
 	}
 	missed := make([]int, len(procs)) // comparisons without an arm that had ended
-	for _, c := range r.random(fork, 0).Perm(len(r.Comparisons)) {
+	for _, c := range random.Perm(len(r.Comparisons)) {
 		if r.Progress != nil {
 			r.Progress(Progress{Fork: fork + 1, Forks: r.Forks, Comparison: r.Comparisons[c].Name,
 				Elapsed: time.Since(r.start), Budget: r.Budget})
@@ -244,8 +250,9 @@ func (r *runner) missed(arm, fork, n int) {
 }
 
 // random is the source of the orders of one comparison in a fork, counted from
-// 1; 0 is for the order of the comparisons. Each has its own, so that a seed
-// gives the same orders however many rounds there were before.
+// 1; 0 is for the order in which the arms start, and that of the comparisons.
+// Each has its own, so that a seed gives the same orders however many rounds
+// there were before.
 func (r *runner) random(fork, comparison int) *rand.Rand {
 	return rand.New(rand.NewPCG(r.Seed, uint64(fork)<<32|uint64(comparison)))
 }
@@ -290,6 +297,9 @@ func (r *runner) compare(ctx context.Context, fork, c int, procs []*process, unt
 		}
 		return nil
 	}
+	random := r.random(fork, 1+c)
+	shuffle := func() { random.Shuffle(len(open), func(i, j int) { open[i], open[j] = open[j], open[i] }) }
+	shuffle()
 	err = each(func(s *seat) error { return s.open(ctx) })
 	open = slices.DeleteFunc(open, func(s *seat) bool { return r.skipped(s) })
 	if err == nil {
@@ -298,9 +308,8 @@ func (r *runner) compare(ctx context.Context, fork, c int, procs []*process, unt
 	if err == nil {
 		err = r.calibrate(ctx, c, each)
 	}
-	random := r.random(fork, 1+c)
 	for round := 0; err == nil && len(open) > 0 && (round == 0 || time.Now().Before(until)); round++ {
-		random.Shuffle(len(open), func(i, j int) { open[i], open[j] = open[j], open[i] })
+		shuffle()
 		err = each(func(s *seat) error {
 			slice, err := r.turn(ctx, s, r.ops[c])
 			if err != nil {

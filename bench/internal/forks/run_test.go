@@ -158,6 +158,21 @@ func TestOrdersAreDrawnFromTheSeed(t *testing.T) {
 	}
 }
 
+// TestNoArmIsAlwaysTheFirstToOpen, since what is opened last is faster at first.
+func TestNoArmIsAlwaysTheFirstToOpen(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, []string{"A"}, script{Name: "x", PerOp: time.Millisecond}, script{Name: "y", PerOp: time.Millisecond})
+	r.Forks, r.Seed = forks.EnoughForks, 1
+	r.noFailures(r.run())
+	first := map[string]int{}
+	for fork := range slices.Chunk(r.events("open"), 2) {
+		first[fork[0].Arm]++
+	}
+	if first["x"]+first["y"] != r.Forks || min(first["x"], first["y"]) < 2 {
+		t.Errorf("the first to open: %v, want each of the two several times in %d forks", first, r.Forks)
+	}
+}
+
 // TestRoundsAreShuffled: every order of the arms comes up about as often.
 func TestRoundsAreShuffled(t *testing.T) {
 	t.Parallel()
